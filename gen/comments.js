@@ -8566,6 +8566,22 @@ export const comments = new Map(
   "HTTP status of the provider's answer; 0 when there was none."
  ],
  [
+  "runnel.v1.PauseScheduleRequest",
+  "Request of PauseSchedule."
+ ],
+ [
+  "runnel.v1.PauseScheduleRequest.schedule_id",
+  "Id of the schedule."
+ ],
+ [
+  "runnel.v1.PauseScheduleResponse",
+  "Response of PauseSchedule."
+ ],
+ [
+  "runnel.v1.PauseScheduleResponse.schedule",
+  "The schedule."
+ ],
+ [
   "runnel.v1.PlanEntry",
   "One step of a plan."
  ],
@@ -8892,6 +8908,22 @@ export const comments = new Map(
  [
   "runnel.v1.ResultLost",
   "`result.lost`: takes the place of an entry that the service had acknowledged and the database has lost, as after the promotion of a standby that had not received it. So no sequence is used twice, and the log has no gap. Readers that received the entry keep it. The entries after it continue the run from what the database still has: `turn.restarted` or `run.failed` follows."
+ ],
+ [
+  "runnel.v1.ResumeScheduleRequest",
+  "Request of ResumeSchedule."
+ ],
+ [
+  "runnel.v1.ResumeScheduleRequest.schedule_id",
+  "Id of the schedule."
+ ],
+ [
+  "runnel.v1.ResumeScheduleResponse",
+  "Response of ResumeSchedule."
+ ],
+ [
+  "runnel.v1.ResumeScheduleResponse.schedule",
+  "The schedule, with its next time."
  ],
  [
   "runnel.v1.RevokeApiKeyRequest",
@@ -9331,7 +9363,11 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Schedule.next_time",
-  "The next time."
+  "The next time; unset while the schedule is paused."
+ ],
+ [
+  "runnel.v1.Schedule.paused",
+  "Whether PauseSchedule has paused it."
  ],
  [
   "runnel.v1.Schedule.schedule_id",
@@ -9368,6 +9404,18 @@ export const comments = new Map(
  [
   "runnel.v1.ScheduleService.ListSchedules",
   "Lists the schedules of the calling client, in the order of their ids."
+ ],
+ [
+  "runnel.v1.ScheduleService.PauseSchedule",
+  "Pauses a schedule: no time gives a run until ResumeSchedule. Runs that it has started go on, and a time that a replica already works on may still give its run. Pausing a paused schedule changes nothing."
+ ],
+ [
+  "runnel.v1.ScheduleService.ResumeSchedule",
+  "Ends the pause of a schedule: its next time is the first one from now on. The times of the pause give no run. Resuming a schedule that is not paused changes nothing."
+ ],
+ [
+  "runnel.v1.ScheduleService.TriggerSchedule",
+  "Starts a run of a schedule now, also of a paused one, as a time would.\n\nThe schedule does not change: `next_time` stays, and so do `last_time`, `last_run_id` and `last_error`, which are about times. The run is refused with the errors of CreateSession and SendMessage. May be retried safely with the same `request_id`."
  ],
  [
   "runnel.v1.SearchMemoryRequest",
@@ -10212,6 +10260,30 @@ export const comments = new Map(
  [
   "runnel.v1.TopLogprob.token",
   "The token as text."
+ ],
+ [
+  "runnel.v1.TriggerScheduleRequest",
+  "Request of TriggerSchedule."
+ ],
+ [
+  "runnel.v1.TriggerScheduleRequest.request_id",
+  "Makes the call repeatable: calls with the same id start one run. Unset: each call starts a run."
+ ],
+ [
+  "runnel.v1.TriggerScheduleRequest.schedule_id",
+  "Id of the schedule."
+ ],
+ [
+  "runnel.v1.TriggerScheduleResponse",
+  "Response of TriggerSchedule."
+ ],
+ [
+  "runnel.v1.TriggerScheduleResponse.run_id",
+  "Id of the run."
+ ],
+ [
+  "runnel.v1.TriggerScheduleResponse.session_id",
+  "Id of its session."
  ],
  [
   "runnel.v1.TurnRestarted",

@@ -4,17 +4,15 @@
 // T2  A start that is refused is recorded, and not tried again. One that meets an outage is tried again at the next look.
 // T3  An error in one schedule does not hold up the others: its start is not tried again either.
 
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
 import { ScheduleSchema } from "#gen/runnel/v1/schedule_pb.js";
-import { CreateSessionRequestSchema, SendMessageRequestSchema } from "#gen/runnel/v1/session_service_pb.js";
-import { advanceSchedule, listDueSchedules, type ScheduleRow } from "../engine/storage/schedule.ts";
+import { advanceSchedule, type DueSchedule, listDueSchedules } from "../engine/storage/schedule.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { Loop } from "../platform/base/loop.ts";
 import { isOutage } from "../platform/database/errors.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { startScheduled } from "./schedule-start.ts";
 import { nextTimeOf } from "./schedule-times.ts";
-import { sendMessage } from "./send-message.ts";
-import { createSession } from "./session-service.ts";
 
 /** The look of the reaper wakes the loop sooner. */
 const lookMs = 5_000;
@@ -36,7 +34,7 @@ export function createScheduleLoop(deps: ServiceDeps): Loop {
   });
 }
 
-async function work(deps: ServiceDeps, row: ScheduleRow): Promise<void> {
+async function work(deps: ServiceDeps, row: DueSchedule): Promise<void> {
   const { id, next_time: time } = row;
   const outcome = await send(deps, row);
   const nextTime = nextTimeOf(fromBinary(ScheduleSchema, row.spec), Math.max(deps.clock.nowMs(), time.getTime()));
@@ -48,14 +46,10 @@ interface Outcome {
   readonly error: string | undefined;
 }
 
-async function send(deps: ServiceDeps, { id, client, spec, next_time: time }: ScheduleRow): Promise<Outcome> {
-  const schedule = fromBinary(ScheduleSchema, spec);
-  const requestId = `schedule ${id} ${time.getTime()}`;
+async function send(deps: ServiceDeps, row: DueSchedule): Promise<Outcome> {
+  const requestId = `schedule ${row.id} ${row.next_time.getTime()}`;
   try {
-    const session = { ...(schedule.session ?? create(CreateSessionRequestSchema)), requestId };
-    const sessionId = schedule.sessionId || (await createSession(deps, client, session)).sessionId;
-    const message = { ...(schedule.message ?? create(SendMessageRequestSchema)), sessionId, requestId };
-    return { runId: (await sendMessage(deps, client, message, undefined)).runId, error: undefined };
+    return { runId: (await startScheduled(deps, row, requestId)).runId, error: undefined };
   } catch (error) {
     if (isOutage(error)) {
       throw error;

@@ -11,6 +11,8 @@ import {
   findSchedule,
   insertSchedule,
   listSchedules,
+  pauseSchedule,
+  resumeSchedule,
   type ScheduleRow,
 } from "../engine/storage/schedule.ts";
 import { requireClient } from "../platform/auth/caller.ts";
@@ -18,13 +20,14 @@ import { Fault, invalidField } from "../platform/base/fault.ts";
 import { newSessionId, newUuid } from "../platform/base/ids.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { nextPageToken, pageSize } from "./page.ts";
+import { startScheduled } from "./schedule-start.ts";
 import { nextTimeOf } from "./schedule-times.ts";
 
 const schedulesMax = 1_000;
 
 /** Returns the handlers of ScheduleService. */
 export function createScheduleService(deps: ServiceDeps): ServiceImpl<typeof ScheduleService> {
-  const { db, cursors } = deps;
+  const { db, cursors, clock } = deps;
   return {
     createSchedule: async ({ schedule = create(ScheduleSchema) }, context) => ({
       schedule: toProto(await createSchedule(deps, requireClient(context.values).client, schedule)),
@@ -48,6 +51,23 @@ export function createScheduleService(deps: ServiceDeps): ServiceImpl<typeof Sch
         throw notFound();
       }
       return {};
+    },
+    pauseSchedule: async ({ scheduleId: name }, context) => ({
+      schedule: toProto(requireFound(await pauseSchedule(db, { client: requireClient(context.values).client, name }))),
+    }),
+    resumeSchedule: async ({ scheduleId: name }, context) => {
+      const row = requireFound(await findSchedule(db, { client: requireClient(context.values).client, name }));
+      const nextTime = nextTimeOf(fromBinary(ScheduleSchema, row.spec), clock.nowMs());
+      return { schedule: toProto((await resumeSchedule(db, row.id, nextTime)) ?? row) };
+    },
+    triggerSchedule: async ({ scheduleId: name, requestId }, context) => {
+      const row = requireFound(await findSchedule(db, { client: requireClient(context.values).client, name }));
+      const { runId, sessionId } = await startScheduled(
+        deps,
+        row,
+        `trigger ${row.id} ${requestId || newUuid(clock.nowMs())}`,
+      );
+      return { runId, sessionId };
     },
   };
 }
@@ -102,6 +122,7 @@ function toProto(row: ScheduleRow): Schedule {
     lastRunId: row.last_run_id ?? "",
     lastError: row.last_error ?? "",
     ...time("createTime", row.create_time),
+    paused: row.next_time === null,
   });
 }
 

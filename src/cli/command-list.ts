@@ -70,7 +70,7 @@ const coreCommands: readonly CommandEntry[] = [
   },
   {
     name: "schedules",
-    about: "start runs by the clock: list, show, create, delete",
+    about: "start runs by the clock: list, show, create, pause, resume, trigger, delete",
     load: async () => (await import("./schedules.ts")).defineSchedules,
   },
   {

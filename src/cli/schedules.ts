@@ -2,7 +2,11 @@
 
 import type { Command } from "commander";
 import { type Schedule, ScheduleSchema } from "#gen/runnel/v1/schedule_pb.js";
-import { DeleteScheduleResponseSchema, ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
+import {
+  DeleteScheduleResponseSchema,
+  ScheduleService,
+  TriggerScheduleResponseSchema,
+} from "#gen/runnel/v1/schedule_service_pb.js";
 import { type AgentFlags, addAgentFlags, readAgent } from "./agent-flags.ts";
 import { type Answer, addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { answerJson } from "./answer-json.ts";
@@ -25,6 +29,9 @@ export function defineSchedules(schedules: Command): void {
   addScheduleList(schedules);
   addSchedule(schedules);
   addCreate(schedules);
+  addPause(schedules);
+  addResume(schedules);
+  addTrigger(schedules);
   addDelete(schedules);
 }
 
@@ -42,9 +49,10 @@ function addScheduleList(schedules: Command): void {
           return { items: page.schedules, nextPageToken: page.nextPageToken };
         },
         columns: ["SCHEDULE", "CRON", "NEXT", "LAST", "LAST RUN", "ERROR"],
-        row: ({ scheduleId, cron, nextTime, lastTime, lastRunId, lastError }) => [
-          ...[scheduleId, cron, timeOf(nextTime), timeOf(lastTime), lastRunId || "–", lastError],
-        ],
+        row: (schedule) => {
+          const { scheduleId, cron, lastTime, lastRunId, lastError } = schedule;
+          return [scheduleId, cron, nextOf(schedule), timeOf(lastTime), lastRunId || "–", lastError];
+        },
         wide: {
           ZONE: ({ timeZone }) => timeZone || "UTC",
           SESSION: ({ sessionId }) => sessionId || "–",
@@ -90,6 +98,48 @@ function addCreate(schedules: Command): void {
     });
 }
 
+function addPause(schedules: Command): void {
+  printsIds(addServiceFlags(schedules.command("pause <id>")))
+    .description("start no runs of a schedule until it is resumed")
+    .addHelpText("after", example("runnel schedules pause nightly"))
+    .action((scheduleId: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
+        const { schedule } = await client(ScheduleService).pauseSchedule({ scheduleId });
+        await answerOne(command, scheduleAnswer(schedule));
+      }),
+    );
+}
+
+function addResume(schedules: Command): void {
+  printsIds(addServiceFlags(schedules.command("resume <id>")))
+    .description("end the pause of a schedule; the times of the pause start no runs")
+    .addHelpText("after", example("runnel schedules resume nightly"))
+    .action((scheduleId: string, flags: ServiceFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
+        const { schedule } = await client(ScheduleService).resumeSchedule({ scheduleId });
+        await answerOne(command, scheduleAnswer(schedule));
+      }),
+    );
+}
+
+interface TriggerFlags extends ServiceFlags {
+  readonly idempotencyKey: string;
+}
+
+function addTrigger(schedules: Command): void {
+  printsIds(addServiceFlags(schedules.command("trigger <id>")))
+    .description("start a run of a schedule now, also of a paused one; prints the run's id")
+    .addHelpText("after", example("runnel schedules trigger nightly"))
+    .option("--idempotency-key <key>", "makes the call repeatable: the same key returns the first answer", "")
+    .action((scheduleId: string, { idempotencyKey, ...flags }: TriggerFlags, command: Command) =>
+      withService(flags, async ({ client }) => {
+        const response = await client(ScheduleService).triggerSchedule({ scheduleId, requestId: idempotencyKey });
+        const { runId } = response;
+        await outputOf(command).answer(answerJson(TriggerScheduleResponseSchema, response), () => runId, [runId]);
+      }),
+    );
+}
+
 function addDelete(schedules: Command): void {
   printsIds(addServiceFlags(schedules.command("delete <id>")))
     .description("delete a schedule; runs that it has started go on")
@@ -110,6 +160,10 @@ function scheduleAnswer(message: Schedule | undefined): Answer<typeof ScheduleSc
   return { schema: ScheduleSchema, message, id: ({ scheduleId }) => scheduleId, show: showSchedule };
 }
 
+function nextOf({ paused, nextTime }: Schedule): string {
+  return paused ? "paused" : timeOf(nextTime);
+}
+
 function agentOf({ session }: Schedule): string {
   return session?.preset || session?.agent?.name || "";
 }
@@ -117,7 +171,7 @@ function agentOf({ session }: Schedule): string {
 function showSchedule(schedule: Schedule, paint: Paint): string {
   return sheet(paint, `schedule ${schedule.scheduleId}`, [
     ["cron", `${schedule.cron} ${schedule.timeZone || "UTC"}`],
-    ["next", timeOf(schedule.nextTime)],
+    ["next", nextOf(schedule)],
     ["last", schedule.lastTime && timeOf(schedule.lastTime)],
     ["run", schedule.lastRunId],
     ["error", schedule.lastError],

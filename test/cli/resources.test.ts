@@ -55,6 +55,13 @@ test("a schedule is created with an agent, listed, shown and deleted", async () 
   });
   const wrong = await run("schedules", "create", "Report.", "--cron", "never");
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("cron") });
+  expect((await run("schedules", "pause", "nightly")).stdout).toMatch(/^schedule nightly\n.*next +paused\n/s);
+  expect((await run("schedules", "list")).stdout).toMatch(/\nnightly +0 7 \* \* 1-5 +paused +–/);
+  const trigger = ["schedules", "trigger", "nightly", "--idempotency-key", "once"];
+  const runId = (await run(...trigger)).stdout.trim();
+  expect((await run(...trigger)).stdout.trim()).toBe(runId);
+  expect((await run("tail", runId)).stdout).toContain("This is the demo model");
+  expect((await run("schedules", "resume", "nightly")).stdout).toMatch(/next +\d{4}-/);
   expect(await run("schedules", "delete", "nightly")).toMatchObject({ code: 0, stdout: "deleted nightly\n" });
   expect(await read("schedules", "list")).toEqual({ schedules: [] });
 });

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { ScheduleSchema } from "#gen/runnel/v1/schedule_pb.js";
 import { ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
 import { nextTimeOf } from "../../src/api/schedule-times.ts";
+import { advanceSchedule } from "../../src/engine/storage/schedule.ts";
 import { setStage } from "../conformance/stage.ts";
 import { findSurface } from "../conformance/surfaces.ts";
 import { connectHttp2Transport } from "../conformance/transports.ts";
@@ -14,15 +15,17 @@ import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
+import { connect } from "../runlog/store.ts";
 
 async function openSchedules(clientId?: string) {
   const stage = await setStage(findSurface("gRPC"), {}, { own: true });
   const schedules = createClient(ScheduleService, connectHttp2Transport(stage.service.url));
-  /** Makes every schedule due. */
+  /** Makes every schedule due that is not paused. */
   const comeDue = async () =>
     await query(
       stage.service.databaseUrl,
-      "update schedule set next_time = date_trunc('milliseconds', now()) - interval '1 second'",
+      `update schedule set next_time = date_trunc('milliseconds', now()) - interval '1 second'
+       where next_time is not null`,
     );
   return { ...stage, schedules, headers: credentialsOf(clientId), comeDue };
 }
@@ -158,4 +161,97 @@ test.each([
   ["0 7 * * MON-FRI", "", "2026-11-27T07:00:00Z", "2026-11-30T07:00:00.000Z"],
 ])("the next time of %s in %s after %s is %s", (cron, timeZone, after, next) => {
   expect(nextTimeOf({ cron, timeZone }, Date.parse(after)).toISOString()).toBe(next);
+});
+
+test("a paused schedule has no next time and starts nothing; resuming makes up for nothing", async () => {
+  const { api, provider, schedules, headers, comeDue } = await openSchedules();
+  provider.respond(answer("one"));
+  for (const scheduleId of ["paused", "other"]) {
+    await schedules.createSchedule({ schedule: { ...morning, scheduleId } }, { headers });
+  }
+  const get = async (scheduleId: string) => (await schedules.getSchedule({ scheduleId }, { headers })).schedule;
+  const before = await get("paused");
+  expect(before?.paused).toBe(false);
+  const { schedule } = await schedules.pauseSchedule({ scheduleId: "paused" }, { headers });
+  expect(schedule).toMatchObject({ paused: true });
+  expect(schedule).not.toHaveProperty("nextTime");
+  expect((await schedules.pauseSchedule({ scheduleId: "paused" }, { headers })).schedule).toEqual(schedule);
+  expect((await schedules.listSchedules({}, { headers })).schedules.map(({ paused }) => paused)).toEqual([false, true]);
+  await comeDue();
+  await until("the other run", async () => (await get("other"))?.lastRunId !== "");
+  expect((await api.listRuns({})).runs).toHaveLength(1);
+  const { schedule: resumed } = await schedules.resumeSchedule({ scheduleId: "paused" }, { headers });
+  expect(resumed).toMatchObject({ paused: false, nextTime: before?.nextTime, lastRunId: "" });
+  expect((await schedules.resumeSchedule({ scheduleId: "paused" }, { headers })).schedule).toEqual(resumed);
+});
+
+test("a pause while a time is worked on keeps what the time gave, and stays", async () => {
+  const { service, schedules, headers } = await openSchedules();
+  await schedules.createSchedule({ schedule: { ...morning, scheduleId: "report" } }, { headers });
+  await schedules.pauseSchedule({ scheduleId: "report" }, { headers });
+  const [{ id = "" } = {}] = await query<{ id: string }>(service.databaseUrl, "select id from schedule");
+  const { db } = connect(service.databaseUrl);
+  const time = new Date("2026-01-01T00:00:00Z");
+  await advanceSchedule(db, { id, time, nextTime: new Date(), runId: undefined, error: "SESSION_BUSY" });
+  const { schedule } = await schedules.getSchedule({ scheduleId: "report" }, { headers });
+  expect(schedule).toMatchObject({ paused: true, lastError: "SESSION_BUSY" });
+});
+
+test("a trigger starts one run for each request id, and leaves the times alone", async () => {
+  const { api, provider, schedules, headers } = await openSchedules();
+  provider.respond(answer("one"), answer("two"), answer("three"));
+  const { schedule: created } = await schedules.createSchedule(
+    { schedule: { ...morning, scheduleId: "report" } },
+    { headers },
+  );
+  const trigger = (requestId = "") => schedules.triggerSchedule({ scheduleId: "report", requestId }, { headers });
+  const [first, again] = await Promise.all([trigger("a"), trigger("a")]);
+  expect(again).toEqual(first);
+  expect((await Array.fromAsync(api.followRun(first.runId))).at(-1)?.payload).toMatchObject({
+    message: { text: expect.stringMatching(/one|two/) },
+  });
+  expect(await schedules.getSchedule({ scheduleId: "report" }, { headers })).toMatchObject({ schedule: created });
+  await schedules.pauseSchedule({ scheduleId: "report" }, { headers });
+  const others = [await trigger(), await trigger()];
+  expect(new Set([first, ...others].map(({ runId }) => runId)).size).toBe(3);
+  expect(new Set([first, ...others].map(({ sessionId }) => sessionId)).size).toBe(3);
+  expect((await api.listRuns({ agentName: "reporter" })).runs).toHaveLength(3);
+});
+
+test("a trigger that a session refuses says so to its caller", async () => {
+  const { api, provider, schedules, headers } = await openSchedules();
+  provider.respond((wire) => wire.hang());
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
+  const { run_id: runId } = await api.sendMessage({ sessionId, message: "Hi" });
+  const schedule = { cron: "0 7 * * *", sessionId, message: { message: "Again" }, scheduleId: "busy" };
+  await schedules.createSchedule({ schedule }, { headers });
+  await expect(schedules.triggerSchedule({ scheduleId: "busy" }, { headers })).rejects.toMatchObject({
+    rawMessage: "session already running",
+  });
+  await api.cancelRun(runId);
+});
+
+test("another client's schedule is not found, and REST has the three calls", async () => {
+  const { service, provider, schedules, headers } = await openSchedules();
+  provider.respond(answer("one"));
+  await schedules.createSchedule({ schedule: { ...morning, scheduleId: "report" } }, { headers });
+  const stranger = { headers: credentialsOf("stranger") };
+  for (const call of [schedules.pauseSchedule, schedules.resumeSchedule, schedules.triggerSchedule]) {
+    await expect(call({ scheduleId: "report" }, stranger)).rejects.toMatchObject({ rawMessage: "schedule not found" });
+    await expect(call({ scheduleId: "a\0" }, { headers })).rejects.toMatchObject({ rawMessage: "schedule not found" });
+  }
+  const post = async (verb: string, body = "{}") => {
+    const url = `${service.url}/v1/schedules/report:${verb}`;
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body,
+    });
+    return [response.status, await response.json()];
+  };
+  expect(await post("pause")).toMatchObject([200, { schedule_id: "report", paused: true }]);
+  expect(await post("resume")).toMatchObject([200, { schedule_id: "report", next_time: expect.any(String) }]);
+  const run = { run_id: expect.any(String), session_id: expect.any(String) };
+  expect(await post("trigger", '{"request_id": "once"}')).toEqual([200, run]);
+  expect(await post("trigger", JSON.stringify({ request_id: "x".repeat(129) }))).toMatchObject([400, {}]);
 });

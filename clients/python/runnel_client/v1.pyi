@@ -3294,7 +3294,7 @@ class Schedule(_Message):
     message: SendMessageRequest
     """The message. `session_id`, `request_id`, `after_run_id` and `start_time` must be unset."""
     next_time: _Timestamp
-    """The next time."""
+    """The next time; unset while the schedule is paused."""
     last_time: _Timestamp
     """The last time that was worked on; unset before the first one."""
     last_run_id: _str
@@ -3303,7 +3303,9 @@ class Schedule(_Message):
     """Why the last time gave no run."""
     create_time: _Timestamp
     """Time of creation."""
-    def __init__(self, *, schedule_id: _str | None = ..., cron: _str | None = ..., time_zone: _str | None = ..., session_id: _str | None = ..., session: CreateSessionRequest | _Mapping[_str, _Any] | None = ..., message: SendMessageRequest | _Mapping[_str, _Any] | None = ..., next_time: _datetime | _Mapping[_str, _Any] | None = ..., last_time: _datetime | _Mapping[_str, _Any] | None = ..., last_run_id: _str | None = ..., last_error: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    paused: _bool
+    """Whether PauseSchedule has paused it."""
+    def __init__(self, *, schedule_id: _str | None = ..., cron: _str | None = ..., time_zone: _str | None = ..., session_id: _str | None = ..., session: CreateSessionRequest | _Mapping[_str, _Any] | None = ..., message: SendMessageRequest | _Mapping[_str, _Any] | None = ..., next_time: _datetime | _Mapping[_str, _Any] | None = ..., last_time: _datetime | _Mapping[_str, _Any] | None = ..., last_run_id: _str | None = ..., last_error: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., paused: _bool | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["session", "message", "next_time", "last_time", "create_time"]) -> _bool: ...
 
 class CreateScheduleRequest(_Message):
@@ -3359,6 +3361,48 @@ class DeleteScheduleResponse(_Message):
     """Response of DeleteSchedule."""
     def __init__(self) -> None: ...
 
+class PauseScheduleRequest(_Message):
+    """Request of PauseSchedule."""
+    schedule_id: _str
+    """Id of the schedule."""
+    def __init__(self, *, schedule_id: _str | None = ...) -> None: ...
+
+class PauseScheduleResponse(_Message):
+    """Response of PauseSchedule."""
+    schedule: Schedule
+    """The schedule."""
+    def __init__(self, *, schedule: Schedule | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["schedule"]) -> _bool: ...
+
+class ResumeScheduleRequest(_Message):
+    """Request of ResumeSchedule."""
+    schedule_id: _str
+    """Id of the schedule."""
+    def __init__(self, *, schedule_id: _str | None = ...) -> None: ...
+
+class ResumeScheduleResponse(_Message):
+    """Response of ResumeSchedule."""
+    schedule: Schedule
+    """The schedule, with its next time."""
+    def __init__(self, *, schedule: Schedule | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["schedule"]) -> _bool: ...
+
+class TriggerScheduleRequest(_Message):
+    """Request of TriggerSchedule."""
+    schedule_id: _str
+    """Id of the schedule."""
+    request_id: _str
+    """Makes the call repeatable: calls with the same id start one run. Unset: each call starts a run."""
+    def __init__(self, *, schedule_id: _str | None = ..., request_id: _str | None = ...) -> None: ...
+
+class TriggerScheduleResponse(_Message):
+    """Response of TriggerSchedule."""
+    run_id: _str
+    """Id of the run."""
+    session_id: _str
+    """Id of its session."""
+    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ...) -> None: ...
+
 class ScheduleService(_Service):
     """
     Works on schedules. A schedule belongs to the client that created it. Every other client gets NOT_FOUND with reason
@@ -3378,6 +3422,26 @@ class ScheduleService(_Service):
         ...
     def delete_schedule(self, request: DeleteScheduleRequest, *, timeout: _float | None = ...) -> DeleteScheduleResponse:
         """Deletes a schedule. Runs that it has started go on. A second call gives NOT_FOUND."""
+        ...
+    def pause_schedule(self, request: PauseScheduleRequest, *, timeout: _float | None = ...) -> PauseScheduleResponse:
+        """
+        Pauses a schedule: no time gives a run until ResumeSchedule. Runs that it has started go on, and a time that a replica already works
+        on may still give its run. Pausing a paused schedule changes nothing.
+        """
+        ...
+    def resume_schedule(self, request: ResumeScheduleRequest, *, timeout: _float | None = ...) -> ResumeScheduleResponse:
+        """
+        Ends the pause of a schedule: its next time is the first one from now on. The times of the pause give no run. Resuming a schedule that
+        is not paused changes nothing.
+        """
+        ...
+    def trigger_schedule(self, request: TriggerScheduleRequest, *, timeout: _float | None = ...) -> TriggerScheduleResponse:
+        """
+        Starts a run of a schedule now, also of a paused one, as a time would.
+
+        The schedule does not change: `next_time` stays, and so do `last_time`, `last_run_id` and `last_error`, which are about times. The run
+        is refused with the errors of CreateSession and SendMessage. May be retried safely with the same `request_id`.
+        """
         ...
 
 class AsyncScheduleService(_AsyncService):
@@ -3399,6 +3463,26 @@ class AsyncScheduleService(_AsyncService):
         ...
     async def delete_schedule(self, request: DeleteScheduleRequest, *, timeout: _float | None = ...) -> DeleteScheduleResponse:
         """Deletes a schedule. Runs that it has started go on. A second call gives NOT_FOUND."""
+        ...
+    async def pause_schedule(self, request: PauseScheduleRequest, *, timeout: _float | None = ...) -> PauseScheduleResponse:
+        """
+        Pauses a schedule: no time gives a run until ResumeSchedule. Runs that it has started go on, and a time that a replica already works
+        on may still give its run. Pausing a paused schedule changes nothing.
+        """
+        ...
+    async def resume_schedule(self, request: ResumeScheduleRequest, *, timeout: _float | None = ...) -> ResumeScheduleResponse:
+        """
+        Ends the pause of a schedule: its next time is the first one from now on. The times of the pause give no run. Resuming a schedule that
+        is not paused changes nothing.
+        """
+        ...
+    async def trigger_schedule(self, request: TriggerScheduleRequest, *, timeout: _float | None = ...) -> TriggerScheduleResponse:
+        """
+        Starts a run of a schedule now, also of a paused one, as a time would.
+
+        The schedule does not change: `next_time` stays, and so do `last_time`, `last_run_id` and `last_error`, which are about times. The run
+        is refused with the errors of CreateSession and SendMessage. May be retried safely with the same `request_id`.
+        """
         ...
 
 class GetVersionRequest(_Message):

@@ -65,7 +65,7 @@ export declare type Schedule = Message<"runnel.v1.Schedule"> & {
   message?: SendMessageRequest | undefined;
 
   /**
-   * The next time.
+   * The next time; unset while the schedule is paused.
    *
    * @generated from field: google.protobuf.Timestamp next_time = 7;
    */
@@ -98,6 +98,13 @@ export declare type Schedule = Message<"runnel.v1.Schedule"> & {
    * @generated from field: google.protobuf.Timestamp create_time = 11;
    */
   createTime?: Timestamp | undefined;
+
+  /**
+   * Whether PauseSchedule has paused it.
+   *
+   * @generated from field: bool paused = 12;
+   */
+  paused: boolean;
 };
 
 /**

@@ -180,6 +180,140 @@ export declare type DeleteScheduleResponse = Message<"runnel.v1.DeleteScheduleRe
 export declare const DeleteScheduleResponseSchema: GenMessage<DeleteScheduleResponse>;
 
 /**
+ * Request of PauseSchedule.
+ *
+ * @generated from message runnel.v1.PauseScheduleRequest
+ */
+export declare type PauseScheduleRequest = Message<"runnel.v1.PauseScheduleRequest"> & {
+  /**
+   * Id of the schedule.
+   *
+   * @generated from field: string schedule_id = 1;
+   */
+  scheduleId: string;
+};
+
+/**
+ * Describes the message runnel.v1.PauseScheduleRequest.
+ * Use `create(PauseScheduleRequestSchema)` to create a new message.
+ */
+export declare const PauseScheduleRequestSchema: GenMessage<PauseScheduleRequest>;
+
+/**
+ * Response of PauseSchedule.
+ *
+ * @generated from message runnel.v1.PauseScheduleResponse
+ */
+export declare type PauseScheduleResponse = Message<"runnel.v1.PauseScheduleResponse"> & {
+  /**
+   * The schedule.
+   *
+   * @generated from field: runnel.v1.Schedule schedule = 1;
+   */
+  schedule?: Schedule | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.PauseScheduleResponse.
+ * Use `create(PauseScheduleResponseSchema)` to create a new message.
+ */
+export declare const PauseScheduleResponseSchema: GenMessage<PauseScheduleResponse>;
+
+/**
+ * Request of ResumeSchedule.
+ *
+ * @generated from message runnel.v1.ResumeScheduleRequest
+ */
+export declare type ResumeScheduleRequest = Message<"runnel.v1.ResumeScheduleRequest"> & {
+  /**
+   * Id of the schedule.
+   *
+   * @generated from field: string schedule_id = 1;
+   */
+  scheduleId: string;
+};
+
+/**
+ * Describes the message runnel.v1.ResumeScheduleRequest.
+ * Use `create(ResumeScheduleRequestSchema)` to create a new message.
+ */
+export declare const ResumeScheduleRequestSchema: GenMessage<ResumeScheduleRequest>;
+
+/**
+ * Response of ResumeSchedule.
+ *
+ * @generated from message runnel.v1.ResumeScheduleResponse
+ */
+export declare type ResumeScheduleResponse = Message<"runnel.v1.ResumeScheduleResponse"> & {
+  /**
+   * The schedule, with its next time.
+   *
+   * @generated from field: runnel.v1.Schedule schedule = 1;
+   */
+  schedule?: Schedule | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.ResumeScheduleResponse.
+ * Use `create(ResumeScheduleResponseSchema)` to create a new message.
+ */
+export declare const ResumeScheduleResponseSchema: GenMessage<ResumeScheduleResponse>;
+
+/**
+ * Request of TriggerSchedule.
+ *
+ * @generated from message runnel.v1.TriggerScheduleRequest
+ */
+export declare type TriggerScheduleRequest = Message<"runnel.v1.TriggerScheduleRequest"> & {
+  /**
+   * Id of the schedule.
+   *
+   * @generated from field: string schedule_id = 1;
+   */
+  scheduleId: string;
+
+  /**
+   * Makes the call repeatable: calls with the same id start one run. Unset: each call starts a run.
+   *
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message runnel.v1.TriggerScheduleRequest.
+ * Use `create(TriggerScheduleRequestSchema)` to create a new message.
+ */
+export declare const TriggerScheduleRequestSchema: GenMessage<TriggerScheduleRequest>;
+
+/**
+ * Response of TriggerSchedule.
+ *
+ * @generated from message runnel.v1.TriggerScheduleResponse
+ */
+export declare type TriggerScheduleResponse = Message<"runnel.v1.TriggerScheduleResponse"> & {
+  /**
+   * Id of the run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Id of its session.
+   *
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message runnel.v1.TriggerScheduleResponse.
+ * Use `create(TriggerScheduleResponseSchema)` to create a new message.
+ */
+export declare const TriggerScheduleResponseSchema: GenMessage<TriggerScheduleResponse>;
+
+/**
  * Works on schedules. A schedule belongs to the client that created it. Every other client gets NOT_FOUND with reason
  * SCHEDULE_NOT_FOUND, exactly as for an unknown id.
  *
@@ -226,6 +360,41 @@ export declare const ScheduleService: GenService<{
     methodKind: "unary";
     input: typeof DeleteScheduleRequestSchema;
     output: typeof DeleteScheduleResponseSchema;
+  },
+  /**
+   * Pauses a schedule: no time gives a run until ResumeSchedule. Runs that it has started go on, and a time that a replica already works
+   * on may still give its run. Pausing a paused schedule changes nothing.
+   *
+   * @generated from rpc runnel.v1.ScheduleService.PauseSchedule
+   */
+  pauseSchedule: {
+    methodKind: "unary";
+    input: typeof PauseScheduleRequestSchema;
+    output: typeof PauseScheduleResponseSchema;
+  },
+  /**
+   * Ends the pause of a schedule: its next time is the first one from now on. The times of the pause give no run. Resuming a schedule that
+   * is not paused changes nothing.
+   *
+   * @generated from rpc runnel.v1.ScheduleService.ResumeSchedule
+   */
+  resumeSchedule: {
+    methodKind: "unary";
+    input: typeof ResumeScheduleRequestSchema;
+    output: typeof ResumeScheduleResponseSchema;
+  },
+  /**
+   * Starts a run of a schedule now, also of a paused one, as a time would.
+   *
+   * The schedule does not change: `next_time` stays, and so do `last_time`, `last_run_id` and `last_error`, which are about times. The run
+   * is refused with the errors of CreateSession and SendMessage. May be retried safely with the same `request_id`.
+   *
+   * @generated from rpc runnel.v1.ScheduleService.TriggerSchedule
+   */
+  triggerSchedule: {
+    methodKind: "unary";
+    input: typeof TriggerScheduleRequestSchema;
+    output: typeof TriggerScheduleResponseSchema;
   },
 }>;
 

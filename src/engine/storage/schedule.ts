@@ -6,6 +6,8 @@ import type { ScheduleTable } from "./schema.ts";
 
 /** A row of a schedule. */
 export type ScheduleRow = Selectable<ScheduleTable>;
+/** A row of a schedule whose time has come. */
+export type DueSchedule = ScheduleRow & { readonly next_time: Date };
 
 const scheduleColumns = [
   "id",
@@ -78,11 +80,40 @@ export async function deleteSchedule(db: Db, { client, name }: ScheduleName): Pr
 }
 
 /** Returns schedules whose time has come, the longest due first. */
-export async function listDueSchedules(db: Db, limit: number): Promise<ScheduleRow[]> {
-  return await schedules(db).where("next_time", "<=", sql<Date>`now()`).orderBy("next_time").limit(limit).execute();
+export async function listDueSchedules(db: Db, limit: number): Promise<DueSchedule[]> {
+  return await schedules(db)
+    .where("next_time", "<=", sql<Date>`now()`)
+    .orderBy("next_time")
+    .limit(limit)
+    .$narrowType<{ next_time: Date }>()
+    .execute();
 }
 
-/** Writes what a time gave, and the next time; does nothing when another replica has done so. */
+/** Takes the next time of a schedule away. Returns undefined when the client has none of that name. */
+export async function pauseSchedule(db: Db, { client, name }: ScheduleName): Promise<ScheduleRow | undefined> {
+  return isStorableText(name)
+    ? await db
+        .updateTable("schedule")
+        .set({ next_time: null })
+        .where("client", "=", client)
+        .where("name", "=", name)
+        .returning(scheduleColumns)
+        .executeTakeFirst()
+    : undefined;
+}
+
+/** Gives a paused schedule its next time. Returns undefined when it is not paused. */
+export async function resumeSchedule(db: Db, id: string, nextTime: Date): Promise<ScheduleRow | undefined> {
+  return await db
+    .updateTable("schedule")
+    .set({ next_time: nextTime })
+    .where("id", "=", id)
+    .where("next_time", "is", null)
+    .returning(scheduleColumns)
+    .executeTakeFirst();
+}
+
+/** Writes what a time gave, and the next time unless it was paused meanwhile; does nothing when another replica has done so. */
 export async function advanceSchedule(
   db: Db,
   done: { id: string; time: Date; nextTime: Date; runId: string | undefined; error: string | undefined },
@@ -90,13 +121,13 @@ export async function advanceSchedule(
   await db
     .updateTable("schedule")
     .set({
-      next_time: done.nextTime,
+      next_time: sql<Date | null>`case when next_time is null then null else ${done.nextTime}::timestamptz end`,
       last_time: done.time,
       last_run_id: done.runId ?? null,
       last_error: done.error === undefined ? null : storableText(done.error),
     })
     .where("id", "=", done.id)
-    .where("next_time", "=", done.time)
+    .where(({ eb, or }) => or([eb("next_time", "=", done.time), eb("next_time", "is", null)]))
     .execute();
 }
 

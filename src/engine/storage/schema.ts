@@ -274,7 +274,8 @@ export interface ScheduleTable {
   /** The schedule's public id. */
   name: string;
   spec: Uint8Array;
-  next_time: Date;
+  /** Null while the schedule is paused. */
+  next_time: Date | null;
   last_time: Date | null;
   last_run_id: string | null;
   last_error: string | null;

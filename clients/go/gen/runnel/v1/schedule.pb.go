@@ -43,7 +43,7 @@ type Schedule struct {
 	Session *CreateSessionRequest `protobuf:"bytes,5,opt,name=session,proto3" json:"session,omitempty"`
 	// The message. `session_id`, `request_id`, `after_run_id` and `start_time` must be unset.
 	Message *SendMessageRequest `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
-	// The next time.
+	// The next time; unset while the schedule is paused.
 	NextTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=next_time,json=nextTime,proto3" json:"next_time,omitempty"`
 	// The last time that was worked on; unset before the first one.
 	LastTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_time,json=lastTime,proto3" json:"last_time,omitempty"`
@@ -52,7 +52,9 @@ type Schedule struct {
 	// Why the last time gave no run.
 	LastError string `protobuf:"bytes,10,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
 	// Time of creation.
-	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// Whether PauseSchedule has paused it.
+	Paused        bool `protobuf:"varint,12,opt,name=paused,proto3" json:"paused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -164,11 +166,18 @@ func (x *Schedule) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Schedule) GetPaused() bool {
+	if x != nil {
+		return x.Paused
+	}
+	return false
+}
+
 var File_runnel_v1_schedule_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_schedule_proto_rawDesc = "" +
 	"\n" +
-	"\x18runnel/v1/schedule.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/v1/session_service.proto\"\xb8\x06\n" +
+	"\x18runnel/v1/schedule.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/v1/session_service.proto\"\xd5\x06\n" +
 	"\bSchedule\x12\xc1\x01\n" +
 	"\vschedule_id\x18\x01 \x01(\tB\x9f\x01\xbaH\x9b\x01\xba\x01\x97\x01\n" +
 	"\x13schedule_id.pattern\x12Jinvalid schedule_id: must be 1-128 alphanumeric/dash/underscore characters\x1a4this == '' || this.matches('^[A-Za-z0-9_-]{1,128}$')R\n" +
@@ -186,7 +195,8 @@ const file_runnel_v1_schedule_proto_rawDesc = "" +
 	"last_error\x18\n" +
 	" \x01(\tB\x03\xe0A\x03R\tlastError\x12@\n" +
 	"\vcreate_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\n" +
-	"createTime:p\xbaHm\x1ak\n" +
+	"createTime\x12\x1b\n" +
+	"\x06paused\x18\f \x01(\bB\x03\xe0A\x03R\x06paused:p\xbaHm\x1ak\n" +
 	"\asession\x122session and session_id exclude each other: set one\x1a,(this.session_id != '') != has(this.session)B\x9f\x01\n" +
 	"\rcom.runnel.v1B\rScheduleProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
 	"Runnel::V1b\x06proto3"

@@ -401,11 +401,305 @@ func (*DeleteScheduleResponse) Descriptor() ([]byte, []int) {
 	return file_runnel_v1_schedule_service_proto_rawDescGZIP(), []int{7}
 }
 
+// Request of PauseSchedule.
+type PauseScheduleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the schedule.
+	ScheduleId    string `protobuf:"bytes,1,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseScheduleRequest) Reset() {
+	*x = PauseScheduleRequest{}
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseScheduleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseScheduleRequest) ProtoMessage() {}
+
+func (x *PauseScheduleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseScheduleRequest.ProtoReflect.Descriptor instead.
+func (*PauseScheduleRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_schedule_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PauseScheduleRequest) GetScheduleId() string {
+	if x != nil {
+		return x.ScheduleId
+	}
+	return ""
+}
+
+// Response of PauseSchedule.
+type PauseScheduleResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The schedule.
+	Schedule      *Schedule `protobuf:"bytes,1,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseScheduleResponse) Reset() {
+	*x = PauseScheduleResponse{}
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseScheduleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseScheduleResponse) ProtoMessage() {}
+
+func (x *PauseScheduleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseScheduleResponse.ProtoReflect.Descriptor instead.
+func (*PauseScheduleResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_schedule_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PauseScheduleResponse) GetSchedule() *Schedule {
+	if x != nil {
+		return x.Schedule
+	}
+	return nil
+}
+
+// Request of ResumeSchedule.
+type ResumeScheduleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the schedule.
+	ScheduleId    string `protobuf:"bytes,1,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeScheduleRequest) Reset() {
+	*x = ResumeScheduleRequest{}
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeScheduleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeScheduleRequest) ProtoMessage() {}
+
+func (x *ResumeScheduleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeScheduleRequest.ProtoReflect.Descriptor instead.
+func (*ResumeScheduleRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_schedule_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ResumeScheduleRequest) GetScheduleId() string {
+	if x != nil {
+		return x.ScheduleId
+	}
+	return ""
+}
+
+// Response of ResumeSchedule.
+type ResumeScheduleResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The schedule, with its next time.
+	Schedule      *Schedule `protobuf:"bytes,1,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeScheduleResponse) Reset() {
+	*x = ResumeScheduleResponse{}
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeScheduleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeScheduleResponse) ProtoMessage() {}
+
+func (x *ResumeScheduleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeScheduleResponse.ProtoReflect.Descriptor instead.
+func (*ResumeScheduleResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_schedule_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ResumeScheduleResponse) GetSchedule() *Schedule {
+	if x != nil {
+		return x.Schedule
+	}
+	return nil
+}
+
+// Request of TriggerSchedule.
+type TriggerScheduleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the schedule.
+	ScheduleId string `protobuf:"bytes,1,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
+	// Makes the call repeatable: calls with the same id start one run. Unset: each call starts a run.
+	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TriggerScheduleRequest) Reset() {
+	*x = TriggerScheduleRequest{}
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TriggerScheduleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TriggerScheduleRequest) ProtoMessage() {}
+
+func (x *TriggerScheduleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TriggerScheduleRequest.ProtoReflect.Descriptor instead.
+func (*TriggerScheduleRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_schedule_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *TriggerScheduleRequest) GetScheduleId() string {
+	if x != nil {
+		return x.ScheduleId
+	}
+	return ""
+}
+
+func (x *TriggerScheduleRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// Response of TriggerSchedule.
+type TriggerScheduleResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the run.
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Id of its session.
+	SessionId     string `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TriggerScheduleResponse) Reset() {
+	*x = TriggerScheduleResponse{}
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TriggerScheduleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TriggerScheduleResponse) ProtoMessage() {}
+
+func (x *TriggerScheduleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_schedule_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TriggerScheduleResponse.ProtoReflect.Descriptor instead.
+func (*TriggerScheduleResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_schedule_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *TriggerScheduleResponse) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *TriggerScheduleResponse) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
 var File_runnel_v1_schedule_service_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_schedule_service_proto_rawDesc = "" +
 	"\n" +
-	" runnel/v1/schedule_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x18runnel/v1/schedule.proto\"P\n" +
+	" runnel/v1/schedule_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x18runnel/v1/schedule.proto\"P\n" +
 	"\x15CreateScheduleRequest\x127\n" +
 	"\bschedule\x18\x01 \x01(\v2\x13.runnel.v1.ScheduleB\x06\xbaH\x03\xc8\x01\x01R\bschedule\"I\n" +
 	"\x16CreateScheduleResponse\x12/\n" +
@@ -426,12 +720,34 @@ const file_runnel_v1_schedule_service_proto_rawDesc = "" +
 	"\x15DeleteScheduleRequest\x12\x1f\n" +
 	"\vschedule_id\x18\x01 \x01(\tR\n" +
 	"scheduleId\"\x18\n" +
-	"\x16DeleteScheduleResponse2\x90\x04\n" +
+	"\x16DeleteScheduleResponse\"7\n" +
+	"\x14PauseScheduleRequest\x12\x1f\n" +
+	"\vschedule_id\x18\x01 \x01(\tR\n" +
+	"scheduleId\"H\n" +
+	"\x15PauseScheduleResponse\x12/\n" +
+	"\bschedule\x18\x01 \x01(\v2\x13.runnel.v1.ScheduleR\bschedule\"8\n" +
+	"\x15ResumeScheduleRequest\x12\x1f\n" +
+	"\vschedule_id\x18\x01 \x01(\tR\n" +
+	"scheduleId\"I\n" +
+	"\x16ResumeScheduleResponse\x12/\n" +
+	"\bschedule\x18\x01 \x01(\v2\x13.runnel.v1.ScheduleR\bschedule\"j\n" +
+	"\x16TriggerScheduleRequest\x12\x1f\n" +
+	"\vschedule_id\x18\x01 \x01(\tR\n" +
+	"scheduleId\x12/\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tB\x10\xbaH\r\xd8\x01\x01r\b\x90\xda\xf4\a\x01(\x80\x01R\trequestId\"O\n" +
+	"\x17TriggerScheduleResponse\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x02 \x01(\tR\tsessionId2\xbf\a\n" +
 	"\x0fScheduleService\x12\x86\x01\n" +
 	"\x0eCreateSchedule\x12 .runnel.v1.CreateScheduleRequest\x1a!.runnel.v1.CreateScheduleResponse\"/\x90\xd9\xf4\a\xc9\x01\x82\xd3\xe4\x93\x02#:\bscheduleb\bschedule\"\r/v1/schedules\x12~\n" +
 	"\vGetSchedule\x12\x1d.runnel.v1.GetScheduleRequest\x1a\x1e.runnel.v1.GetScheduleResponse\"0\x82\xd3\xe4\x93\x02'b\bschedule\x12\x1b/v1/schedules/{schedule_id}\x90\x02\x01\x12l\n" +
 	"\rListSchedules\x12\x1f.runnel.v1.ListSchedulesRequest\x1a .runnel.v1.ListSchedulesResponse\"\x18\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/schedules\x90\x02\x01\x12}\n" +
-	"\x0eDeleteSchedule\x12 .runnel.v1.DeleteScheduleRequest\x1a!.runnel.v1.DeleteScheduleResponse\"&\x82\xd3\xe4\x93\x02\x1d*\x1b/v1/schedules/{schedule_id}\x90\x02\x02\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa6\x01\n" +
+	"\x0eDeleteSchedule\x12 .runnel.v1.DeleteScheduleRequest\x1a!.runnel.v1.DeleteScheduleResponse\"&\x82\xd3\xe4\x93\x02\x1d*\x1b/v1/schedules/{schedule_id}\x90\x02\x02\x12\x8d\x01\n" +
+	"\rPauseSchedule\x12\x1f.runnel.v1.PauseScheduleRequest\x1a .runnel.v1.PauseScheduleResponse\"9\x82\xd3\xe4\x93\x020:\x01*b\bschedule\"!/v1/schedules/{schedule_id}:pause\x90\x02\x02\x12\x91\x01\n" +
+	"\x0eResumeSchedule\x12 .runnel.v1.ResumeScheduleRequest\x1a!.runnel.v1.ResumeScheduleResponse\":\x82\xd3\xe4\x93\x021:\x01*b\bschedule\"\"/v1/schedules/{schedule_id}:resume\x90\x02\x02\x12\x88\x01\n" +
+	"\x0fTriggerSchedule\x12!.runnel.v1.TriggerScheduleRequest\x1a\".runnel.v1.TriggerScheduleResponse\".\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/schedules/{schedule_id}:trigger\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa6\x01\n" +
 	"\rcom.runnel.v1B\x14ScheduleServiceProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
 	"Runnel::V1b\x06proto3"
 
@@ -447,36 +763,50 @@ func file_runnel_v1_schedule_service_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_schedule_service_proto_rawDescData
 }
 
-var file_runnel_v1_schedule_service_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_runnel_v1_schedule_service_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_runnel_v1_schedule_service_proto_goTypes = []any{
-	(*CreateScheduleRequest)(nil),  // 0: runnel.v1.CreateScheduleRequest
-	(*CreateScheduleResponse)(nil), // 1: runnel.v1.CreateScheduleResponse
-	(*GetScheduleRequest)(nil),     // 2: runnel.v1.GetScheduleRequest
-	(*GetScheduleResponse)(nil),    // 3: runnel.v1.GetScheduleResponse
-	(*ListSchedulesRequest)(nil),   // 4: runnel.v1.ListSchedulesRequest
-	(*ListSchedulesResponse)(nil),  // 5: runnel.v1.ListSchedulesResponse
-	(*DeleteScheduleRequest)(nil),  // 6: runnel.v1.DeleteScheduleRequest
-	(*DeleteScheduleResponse)(nil), // 7: runnel.v1.DeleteScheduleResponse
-	(*Schedule)(nil),               // 8: runnel.v1.Schedule
+	(*CreateScheduleRequest)(nil),   // 0: runnel.v1.CreateScheduleRequest
+	(*CreateScheduleResponse)(nil),  // 1: runnel.v1.CreateScheduleResponse
+	(*GetScheduleRequest)(nil),      // 2: runnel.v1.GetScheduleRequest
+	(*GetScheduleResponse)(nil),     // 3: runnel.v1.GetScheduleResponse
+	(*ListSchedulesRequest)(nil),    // 4: runnel.v1.ListSchedulesRequest
+	(*ListSchedulesResponse)(nil),   // 5: runnel.v1.ListSchedulesResponse
+	(*DeleteScheduleRequest)(nil),   // 6: runnel.v1.DeleteScheduleRequest
+	(*DeleteScheduleResponse)(nil),  // 7: runnel.v1.DeleteScheduleResponse
+	(*PauseScheduleRequest)(nil),    // 8: runnel.v1.PauseScheduleRequest
+	(*PauseScheduleResponse)(nil),   // 9: runnel.v1.PauseScheduleResponse
+	(*ResumeScheduleRequest)(nil),   // 10: runnel.v1.ResumeScheduleRequest
+	(*ResumeScheduleResponse)(nil),  // 11: runnel.v1.ResumeScheduleResponse
+	(*TriggerScheduleRequest)(nil),  // 12: runnel.v1.TriggerScheduleRequest
+	(*TriggerScheduleResponse)(nil), // 13: runnel.v1.TriggerScheduleResponse
+	(*Schedule)(nil),                // 14: runnel.v1.Schedule
 }
 var file_runnel_v1_schedule_service_proto_depIdxs = []int32{
-	8, // 0: runnel.v1.CreateScheduleRequest.schedule:type_name -> runnel.v1.Schedule
-	8, // 1: runnel.v1.CreateScheduleResponse.schedule:type_name -> runnel.v1.Schedule
-	8, // 2: runnel.v1.GetScheduleResponse.schedule:type_name -> runnel.v1.Schedule
-	8, // 3: runnel.v1.ListSchedulesResponse.schedules:type_name -> runnel.v1.Schedule
-	0, // 4: runnel.v1.ScheduleService.CreateSchedule:input_type -> runnel.v1.CreateScheduleRequest
-	2, // 5: runnel.v1.ScheduleService.GetSchedule:input_type -> runnel.v1.GetScheduleRequest
-	4, // 6: runnel.v1.ScheduleService.ListSchedules:input_type -> runnel.v1.ListSchedulesRequest
-	6, // 7: runnel.v1.ScheduleService.DeleteSchedule:input_type -> runnel.v1.DeleteScheduleRequest
-	1, // 8: runnel.v1.ScheduleService.CreateSchedule:output_type -> runnel.v1.CreateScheduleResponse
-	3, // 9: runnel.v1.ScheduleService.GetSchedule:output_type -> runnel.v1.GetScheduleResponse
-	5, // 10: runnel.v1.ScheduleService.ListSchedules:output_type -> runnel.v1.ListSchedulesResponse
-	7, // 11: runnel.v1.ScheduleService.DeleteSchedule:output_type -> runnel.v1.DeleteScheduleResponse
-	8, // [8:12] is the sub-list for method output_type
-	4, // [4:8] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	14, // 0: runnel.v1.CreateScheduleRequest.schedule:type_name -> runnel.v1.Schedule
+	14, // 1: runnel.v1.CreateScheduleResponse.schedule:type_name -> runnel.v1.Schedule
+	14, // 2: runnel.v1.GetScheduleResponse.schedule:type_name -> runnel.v1.Schedule
+	14, // 3: runnel.v1.ListSchedulesResponse.schedules:type_name -> runnel.v1.Schedule
+	14, // 4: runnel.v1.PauseScheduleResponse.schedule:type_name -> runnel.v1.Schedule
+	14, // 5: runnel.v1.ResumeScheduleResponse.schedule:type_name -> runnel.v1.Schedule
+	0,  // 6: runnel.v1.ScheduleService.CreateSchedule:input_type -> runnel.v1.CreateScheduleRequest
+	2,  // 7: runnel.v1.ScheduleService.GetSchedule:input_type -> runnel.v1.GetScheduleRequest
+	4,  // 8: runnel.v1.ScheduleService.ListSchedules:input_type -> runnel.v1.ListSchedulesRequest
+	6,  // 9: runnel.v1.ScheduleService.DeleteSchedule:input_type -> runnel.v1.DeleteScheduleRequest
+	8,  // 10: runnel.v1.ScheduleService.PauseSchedule:input_type -> runnel.v1.PauseScheduleRequest
+	10, // 11: runnel.v1.ScheduleService.ResumeSchedule:input_type -> runnel.v1.ResumeScheduleRequest
+	12, // 12: runnel.v1.ScheduleService.TriggerSchedule:input_type -> runnel.v1.TriggerScheduleRequest
+	1,  // 13: runnel.v1.ScheduleService.CreateSchedule:output_type -> runnel.v1.CreateScheduleResponse
+	3,  // 14: runnel.v1.ScheduleService.GetSchedule:output_type -> runnel.v1.GetScheduleResponse
+	5,  // 15: runnel.v1.ScheduleService.ListSchedules:output_type -> runnel.v1.ListSchedulesResponse
+	7,  // 16: runnel.v1.ScheduleService.DeleteSchedule:output_type -> runnel.v1.DeleteScheduleResponse
+	9,  // 17: runnel.v1.ScheduleService.PauseSchedule:output_type -> runnel.v1.PauseScheduleResponse
+	11, // 18: runnel.v1.ScheduleService.ResumeSchedule:output_type -> runnel.v1.ResumeScheduleResponse
+	13, // 19: runnel.v1.ScheduleService.TriggerSchedule:output_type -> runnel.v1.TriggerScheduleResponse
+	13, // [13:20] is the sub-list for method output_type
+	6,  // [6:13] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_schedule_service_proto_init() }
@@ -491,7 +821,7 @@ func file_runnel_v1_schedule_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_schedule_service_proto_rawDesc), len(file_runnel_v1_schedule_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

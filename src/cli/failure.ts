@@ -45,7 +45,7 @@ export function explain(error: unknown, protocols: readonly ProtocolFixes[] = []
       error: message,
       reason,
       ...(fix !== undefined && { fix }),
-      ...(requestId !== undefined && { requestId }),
+      ...(requestId !== undefined && { request_id: requestId }),
     };
   }
   if (error instanceof Fault) {

@@ -175,7 +175,7 @@ test("in a pipe each line is a message, and a failed run decides the exit code",
   const [, sessionId] = /session (\S+)/.exec(stderr) ?? [];
   provider.respond(fail(401, '{"error":{"message":"wrong key"}}'));
   const json = await runShell(`echo three | $runnel chat --session ${sessionId} --json --url ${url}`);
-  expect(json).toMatchObject({ code: 3, stdout: expect.stringContaining("runFailed") });
+  expect(json).toMatchObject({ code: 3, stdout: expect.stringContaining("run_failed") });
   expect(await runCommand(["chat", "--session", "unknown", "--url", url])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("session not found"),

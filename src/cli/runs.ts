@@ -1,14 +1,18 @@
-// `runnel runs`: lists the runs of a client, prints the tree of one, follows it, and cancels.
+// `runnel runs`: lists the runs of a client, prints the tree of one, follows it, cancels, and writes one as a file.
 
+import { create } from "@bufbuild/protobuf";
 import { type Command, Option } from "commander";
 import { type Run, type Run_State, Run_StateSchema, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
+import { type ExportedRun, type ExportFormat, exportFormats, exportRun } from "../platform/base/run-export.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
-import { withService } from "./connect.ts";
+import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { answerItems } from "./list-view.ts";
+import { NewFile } from "./new-file.ts";
 import { outputOf, type Paint, printsIds } from "./output.ts";
+import { readPages } from "./pages.ts";
 import { readTree, showTree, stateOf, tokensOf } from "./run-tree.ts";
 import { sheet, timeOf, wordsOf } from "./sheet.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
@@ -31,6 +35,7 @@ export function defineRuns(runs: Command): void {
   addTree(runs);
   addWatch(runs);
   addCancel(runs);
+  addExport(runs);
 }
 
 function addRunList(runs: Command): void {
@@ -112,6 +117,45 @@ function addCancel(runs: Command): void {
         await answerOne(command, { schema: RunSchema, message: run, id: ({ runId }) => runId, show: showRun });
       }),
     );
+}
+
+interface ExportFlags extends ServiceFlags {
+  readonly format: ExportFormat;
+  readonly out?: string;
+  readonly force?: true;
+}
+
+function addExport(runs: Command): void {
+  addServiceFlags(runs.command("export <id>"))
+    .description("write a run as a file: its input, texts, tool calls and numbers")
+    .addHelpText("after", example(`runnel runs export ${runId} --format html --out run.html`))
+    .addOption(
+      new Option("--format <format>", "Markdown, a page without scripts, or JSON").choices(exportFormats).default("md"),
+    )
+    .option("--out <file>", "file to write; unset means standard output")
+    .option("--force", "overwrite an existing file")
+    .action(async (id: string, { format, out, force, ...flags }: ExportFlags, command: Command) => {
+      const output = outputOf(command);
+      await using file = out === undefined ? undefined : await NewFile.open(out, { force: force === true });
+      const { text } = exportRun(format, await withService(flags, (service) => readExported(service, id)));
+      if (file === undefined) {
+        return await output.answer({ run_id: id, format, text }, () => text.replace(/\n$/, ""));
+      }
+      await file.write(text);
+      await file.keep();
+      await output.answer({ run_id: id, format, file: file.path }, () => `wrote ${file.path}`);
+    });
+}
+
+/** Reads a run with the entries that its log has by now. */
+async function readExported({ runs }: Service, runId: string): Promise<ExportedRun> {
+  const { run } = await runs.getRun({ runId });
+  const { messages, agent } = await runs.getRunInput({ runId });
+  const { items: entries } = await readPages(async (request) => {
+    const page = await runs.listRunResults({ runId, ...request });
+    return { items: page.results, nextPageToken: page.nextPageToken };
+  }, Number.MAX_SAFE_INTEGER);
+  return { run: run ?? create(RunSchema, { runId }), messages, agent, entries };
 }
 
 function showRun(run: Run, paint: Paint): string {

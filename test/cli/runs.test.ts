@@ -1,7 +1,10 @@
-// `runnel runs`: lists, trees and cancels.
+// `runnel runs`: lists, trees, cancels and exports.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ask, boss, callOf, echo, openStage } from "../child-runs/team.ts";
+import { openFolder } from "../fixtures.ts";
 import { runCommand } from "./command.ts";
 
 const worker = { name: "worker", agent: { systemPrompt: "worker" } };
@@ -41,4 +44,31 @@ test("the tree of a run is the same from each of its runs, and a list has what e
   expect(await runs("list", "--agent", "worker")).toMatch(/completed +worker +\S+ +\S+ +echo b\n.*echo a/);
   expect(await runs("list", "--session", sessionId)).toContain("they said: echo a | echo b");
   expect(await runs("cancel", runId)).toContain(`run ${runId}  completed`);
+});
+
+test("an export has the input, the calls and the texts of a run, in three formats, and keeps an existing file", async () => {
+  const stage = await openStage({ boss: boss(callOf("a", "worker", { message: "a" })), worker: echo });
+  const { runId } = await ask(stage.client, agent);
+  await stage.ended(runId);
+  const runs = (...words: string[]) => runCommand(["runs", "export", runId, ...words, "--url", stage.service.url]);
+
+  const markdown = (await runs()).stdout;
+  expect(markdown).toContain(`# Run ${runId}\n\n* state: \` completed \`\n* agent: \` boss \`\n`);
+  expect(markdown).toContain('**Call of worker**\n\n```\n{"message":"a"}\n```');
+  expect(markdown).toContain("> they said: echo a");
+  const file = join(await openFolder(), "run.html");
+  expect((await runs("--format", "html", "--out", file)).stdout).toBe(`wrote ${file}\n`);
+  const page = readFileSync(file, "utf8");
+  expect(page).toContain("they said: echo a");
+  expect((await runs("--format", "html", "--out", file)).code).not.toBe(0);
+  const json = JSON.parse((await runs("--format", "json")).stdout);
+  expect(json).toMatchObject({
+    run: { run_id: runId, state: "STATE_COMPLETED" },
+    messages: [{ role: "user" }],
+    agent: { name: "boss" },
+  });
+  expect(json.results.map(({ sequence }: { sequence: string }) => Number(sequence))).toEqual(
+    json.results.map((_: unknown, index: number) => index + 1),
+  );
+  expect(JSON.parse((await runs("--json")).stdout)).toMatchObject({ runId, format: "md", text: markdown });
 });

@@ -1,4 +1,4 @@
-// The sums of usage: each run counts once, in each of its periods, however often and on which replica a fold runs.
+// The sums of usage: each run counts once, in each of its periods, in any order of folds and purges.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";

@@ -1,6 +1,6 @@
 // The turns of a run as plain texts that can be compared: what the model said, and its tool calls with their results.
 
-import type { Row } from "../run/transcript.ts";
+import type { Row } from "../../../src/platform/base/transcript.ts";
 
 export interface Turn {
   readonly text: string;
@@ -10,7 +10,7 @@ export interface Turn {
 /** More of a result says little about the difference of two runs. */
 const resultCharsMax = 4_000;
 
-/** Returns the turns of a log without void text. Text before the first turn belongs to the first. */
+/** Returns the turns of a log without void rows. Text before the first turn belongs to the first. */
 export function turnsOf(rows: readonly Row[]): readonly Turn[] {
   const turns: { text: string[]; calls: string[] }[] = [];
   for (const { content, isVoid } of rows) {

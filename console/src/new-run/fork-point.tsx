@@ -3,9 +3,9 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useId } from "react";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { textOf } from "../../../src/platform/base/transcript.ts";
 import { inPages } from "../lib/pages.ts";
 import { visibleText } from "../lib/visible-text.ts";
-import { textOf } from "../run/transcript.ts";
 import { Failure } from "../ui/notice.tsx";
 
 const labelChars = 80;

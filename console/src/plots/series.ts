@@ -1,4 +1,4 @@
-// What the charts draw of a report: the values of each series by period, without gaps in the counts.
+// The values that the charts draw of a report: each series by period. A count has no gaps.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { UsagePoint, UsageReport, UsageSeries } from "#gen/runnel/v1/usage_service_pb.js";

@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import { timeOf, typeName } from "../../../src/platform/base/transcript.ts";
 import { download } from "../lib/download.ts";
 import { formatCount, formatDuration } from "../lib/format.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
@@ -13,7 +14,6 @@ import { Icon } from "../ui/icon.tsx";
 import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
 import { entryJson } from "./entry-json.ts";
 import type { RunLog } from "./run-log.ts";
-import { timeOf, typeName } from "./transcript.ts";
 
 const rowPx = 26;
 /** A line shows no more, and long texts would slow the list down. */

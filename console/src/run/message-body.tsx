@@ -2,9 +2,9 @@
 
 import { lazy, Suspense } from "react";
 import type { ContentElement, Message } from "#gen/runnel/v1/message_pb.js";
+import { describePart, textOf } from "../../../src/platform/base/transcript.ts";
 import { Markdown } from "../ui/markdown.tsx";
 import { Loading } from "../ui/notice.tsx";
-import { describePart, textOf } from "./transcript.ts";
 
 /** Most messages have none. */
 const Picture = lazy(async () => ({ default: (await import("../ui/picture.tsx")).Picture }));

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { MemoryScope } from "#gen/runnel/v1/memory_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
+import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
@@ -19,22 +20,23 @@ import type { RunLog } from "./run-log.ts";
 import { runnerPath } from "./runner-path.ts";
 
 const ShareDialog = lazy(() => import("../share/share-dialog.tsx"));
+const ExportDialog = lazy(() => import("../export/export-dialog.tsx"));
 
 export function RunHeader({
   run,
   log,
-  agent,
+  input,
   isCancelling,
   onCancel,
 }: {
   readonly run: Run;
   readonly log: RunLog;
-  /** The settings that the run works with. */
-  readonly agent: Agent | undefined;
+  readonly input: GetRunInputResponse | undefined;
   readonly isCancelling: boolean;
   readonly onCancel: () => void;
 }) {
   const [isSharing, setSharing] = useState(false);
+  const [isExporting, setExporting] = useState(false);
   const isRunning = isActive(run.state);
   const mayRepeat = run.driver === "llm-loop";
   return (
@@ -56,6 +58,10 @@ export function RunHeader({
           <button type="button" className="button" onClick={() => setSharing(true)}>
             <Icon name="link" />
             Share
+          </button>
+          <button type="button" className="button" disabled={input === undefined} onClick={() => setExporting(true)}>
+            <Icon name="download" />
+            Export
           </button>
           <Link href={`/compare?a=${run.runId}`} className="button">
             <Icon name="swap" />
@@ -94,11 +100,16 @@ export function RunHeader({
           )}
         </div>
       </div>
-      <Facts run={run} agent={agent} isRunning={isRunning} />
+      <Facts run={run} agent={input?.agent} isRunning={isRunning} />
       {run.error !== "" && (
         <p className="run-error">
           <b>{run.failureCode}</b> {visibleText(plainError(run.error))}
         </p>
+      )}
+      {isExporting && input !== undefined && (
+        <Suspense fallback={null}>
+          <ExportDialog run={run} input={input} log={log} onClose={() => setExporting(false)} />
+        </Suspense>
       )}
       {isSharing && (
         <Suspense fallback={null}>

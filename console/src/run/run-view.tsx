@@ -65,13 +65,7 @@ function OneRun({ runId }: { readonly runId: string }) {
   };
   return (
     <div className="view run-view">
-      <RunHeader
-        run={run}
-        log={log}
-        agent={input.data?.agent}
-        isCancelling={isCancelling}
-        onCancel={() => void cancel()}
-      />
+      <RunHeader run={run} log={log} input={input.data} isCancelling={isCancelling} onCancel={() => void cancel()} />
       <Panes log={log} run={run} input={input.data} />
     </div>
   );

@@ -2,13 +2,13 @@
 
 import { lazy, Suspense } from "react";
 import { Link } from "wouter";
+import type { RowContent } from "../../../src/platform/base/transcript.ts";
 import { formatDuration, shortId } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Loading } from "../ui/notice.tsx";
 import { changesOf } from "./changes-of.ts";
-import type { RowContent } from "./transcript.ts";
 
 /** Few calls change files, and the search for the lines has its own script. */
 const DiffBlock = lazy(() => import("./diff-block.tsx"));

@@ -3,6 +3,7 @@
 import { lazy, memo, type ReactNode, Suspense } from "react";
 import { Link } from "wouter";
 import type { SkillsListed } from "#gen/runnel/v1/result_pb.js";
+import type { Row } from "../../../src/platform/base/transcript.ts";
 import { formatBytes, formatDuration, formatTime, msOf } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
@@ -10,7 +11,6 @@ import { Icon } from "../ui/icon.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { Loading } from "../ui/notice.tsx";
 import { ToolCall } from "./tool-call.tsx";
-import type { Row } from "./transcript.ts";
 
 /** Enough to find text that is void. */
 const voidCharsMax = 100_000;

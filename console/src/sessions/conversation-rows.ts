@@ -5,8 +5,8 @@
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
+import type { Row } from "../../../src/platform/base/transcript.ts";
 import type { ToolContent } from "../run/tool-call.tsx";
-import type { Row } from "../run/transcript.ts";
 
 /** What a row shows. Each has a key of its own, which stays while earlier messages arrive. */
 export type ConversationRow =

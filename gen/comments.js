@@ -7990,6 +7990,38 @@ export const comments = new Map(
   "The providers, in the order in which model names are matched."
  ],
  [
+  "runnel.v1.ListReplicasRequest",
+  "Request of ListReplicas."
+ ],
+ [
+  "runnel.v1.ListReplicasResponse",
+  "Response of ListReplicas."
+ ],
+ [
+  "runnel.v1.ListReplicasResponse.oldest_queued_time",
+  "Time since which the oldest queued run could have begun; unset when no run waits for a slot."
+ ],
+ [
+  "runnel.v1.ListReplicasResponse.pending",
+  "Number of runs that wait for the run before them in their session."
+ ],
+ [
+  "runnel.v1.ListReplicasResponse.queued",
+  "Number of runs that wait for a slot, and of those that are to start later."
+ ],
+ [
+  "runnel.v1.ListReplicasResponse.replicas",
+  "The replicas, oldest lease first."
+ ],
+ [
+  "runnel.v1.ListReplicasResponse.time",
+  "Time of the database, by which leases are judged."
+ ],
+ [
+  "runnel.v1.ListReplicasResponse.waiting",
+  "Number of runs that wait for an approval, a child run, a person or a time."
+ ],
+ [
   "runnel.v1.ListRunResultsRequest",
   "Request of ListRunResults."
  ],
@@ -8884,6 +8916,34 @@ export const comments = new Map(
  [
   "runnel.v1.RemoteTool.parameters",
   "JSON Schema of the arguments; unset or an empty array means no arguments."
+ ],
+ [
+  "runnel.v1.Replica",
+  "A process that works on runs."
+ ],
+ [
+  "runnel.v1.Replica.lease_time",
+  "Time until which it may write, unless it renews the lease before. After this time another replica takes over its runs."
+ ],
+ [
+  "runnel.v1.Replica.replica_id",
+  "Id of its lease. A replica that loses its lease takes a new one."
+ ],
+ [
+  "runnel.v1.Replica.runs",
+  "Number of runs that it works on. Runs of runners elsewhere need no slot, so it may be larger than `slots`."
+ ],
+ [
+  "runnel.v1.Replica.slots",
+  "Number of runs that it works on at once; 0 when it is unknown."
+ ],
+ [
+  "runnel.v1.Replica.start_time",
+  "Time when it took the lease."
+ ],
+ [
+  "runnel.v1.Replica.version",
+  "Version of Runnel; empty for a version without this field."
  ],
  [
   "runnel.v1.ResponseFormat",
@@ -9944,6 +10004,10 @@ export const comments = new Map(
  [
   "runnel.v1.SystemService.GetVersion",
   "Returns the versions of the software in use. Needs no credentials. May be retried."
+ ],
+ [
+  "runnel.v1.SystemService.ListReplicas",
+  "Lists the replicas of the service with their leases, and counts the runs of all clients that wait. May be retried."
  ],
  [
   "runnel.v1.SystemService.ListSettings",

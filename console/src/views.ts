@@ -51,6 +51,12 @@ export const views: readonly View[] = [
     component: lazy(() => import("./approvals/approvals-view.tsx")),
   },
   {
+    path: "/queue",
+    title: "Queue",
+    component: lazy(() => import("./queue/queue-view.tsx")),
+    navigation: { icon: "queue", key: "g q" },
+  },
+  {
     path: "/memory",
     title: "Memory",
     component: lazy(() => import("./memory/memory-view.tsx")),

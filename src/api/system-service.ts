@@ -1,5 +1,6 @@
 // SystemService: versions, limits, settings, and usage by the client.
 
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { runBudgetOfService } from "../agent/budget/budget.ts";
@@ -7,10 +8,12 @@ import type { Amount } from "../agent/budget/day-budget.ts";
 import { parallelCallsMax } from "../agent/loop/tool-batch.ts";
 import { callTimeoutMs } from "../agent/tools/call.ts";
 import { contentBytesMax } from "../agent/tools/cap.ts";
+import { listReplicas, type QueueRow, type ReplicaRow, readQueue } from "../engine/storage/replica.ts";
 import { clientIdOf, requireClient } from "../platform/auth/caller.ts";
 import type { ExplainedKey } from "../platform/config/explain.ts";
 import { messageBytesMax } from "../platform/config/limits.ts";
 import { serverVersion } from "../platform/database/migrate.ts";
+import { readTimeMs } from "../platform/database/time.ts";
 import { createScrubber } from "../platform/telemetry/scrub.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { listUsage } from "./list-usage.ts";
@@ -40,6 +43,11 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
       historyMessagesMax: config.sessionsHistoryMessages,
     }),
     listSettings: () => ({ settings: deps.explainedSettings.map((each) => settingToProto(each, scrubText)) }),
+    listReplicas: async () => ({
+      replicas: (await listReplicas(deps.db)).map(replicaToProto),
+      ...queueToProto(await readQueue(deps.db)),
+      time: timestampFromMs(Math.round(await readTimeMs(deps.db))),
+    }),
     getUsage: async (_request, context) => {
       const { client } = requireClient(context.values);
       const { day, tokens, costMicroUsd } = await deps.dayBudget.read(client);
@@ -68,6 +76,15 @@ function settingToProto(explained: ExplainedKey, scrub: (text: string) => string
     variables: [...variables],
     isSecret: secret,
   };
+}
+
+function replicaToProto({ id, version, start_time, lease_until, slots, runs }: ReplicaRow) {
+  const times = { startTime: timestampFromDate(start_time), leaseTime: timestampFromDate(lease_until) };
+  return { replicaId: id, version: version ?? "", slots: slots ?? 0, runs, ...times };
+}
+
+function queueToProto({ queued, waiting, pending, oldest_due: oldest }: QueueRow) {
+  return { queued, waiting, pending, ...(oldest !== null && { oldestQueuedTime: timestampFromDate(oldest) }) };
 }
 
 function runBudgetToProto({ tokens, costMicroUsd }: Amount) {

@@ -175,6 +175,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     clock,
     events,
     leaseMs: config.runsLeaseMs,
+    about: { version, slots: config.runsSlots },
     onLost: (replicaId) => runs.dispatcher.loseRuns(replicaId),
     onTime: sync,
   });

@@ -3565,6 +3565,44 @@ class ListSettingsResponse(_Message):
     """The settings, grouped by section."""
     def __init__(self, *, settings: _Iterable[Setting | _Mapping[_str, _Any]] | None = ...) -> None: ...
 
+class Replica(_Message):
+    """A process that works on runs."""
+    replica_id: _str
+    """Id of its lease. A replica that loses its lease takes a new one."""
+    version: _str
+    """Version of Runnel; empty for a version without this field."""
+    start_time: _Timestamp
+    """Time when it took the lease."""
+    lease_time: _Timestamp
+    """Time until which it may write, unless it renews the lease before. After this time another replica takes over its runs."""
+    slots: _int
+    """Number of runs that it works on at once; 0 when it is unknown."""
+    runs: _int
+    """Number of runs that it works on. Runs of runners elsewhere need no slot, so it may be larger than `slots`."""
+    def __init__(self, *, replica_id: _str | None = ..., version: _str | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., lease_time: _datetime | _Mapping[_str, _Any] | None = ..., slots: _int | None = ..., runs: _int | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["start_time", "lease_time"]) -> _bool: ...
+
+class ListReplicasRequest(_Message):
+    """Request of ListReplicas."""
+    def __init__(self) -> None: ...
+
+class ListReplicasResponse(_Message):
+    """Response of ListReplicas."""
+    replicas: _Messages[Replica]
+    """The replicas, oldest lease first."""
+    queued: _int
+    """Number of runs that wait for a slot, and of those that are to start later."""
+    waiting: _int
+    """Number of runs that wait for an approval, a child run, a person or a time."""
+    pending: _int
+    """Number of runs that wait for the run before them in their session."""
+    oldest_queued_time: _Timestamp
+    """Time since which the oldest queued run could have begun; unset when no run waits for a slot."""
+    time: _Timestamp
+    """Time of the database, by which leases are judged."""
+    def __init__(self, *, replicas: _Iterable[Replica | _Mapping[_str, _Any]] | None = ..., queued: _int | None = ..., waiting: _int | None = ..., pending: _int | None = ..., oldest_queued_time: _datetime | _Mapping[_str, _Any] | None = ..., time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["oldest_queued_time", "time"]) -> _bool: ...
+
 class GetUsageRequest(_Message):
     """Request of GetUsage."""
     def __init__(self) -> None: ...
@@ -3642,6 +3680,9 @@ class SystemService(_Service):
         returned.
         """
         ...
+    def list_replicas(self, request: ListReplicasRequest, *, timeout: _float | None = ...) -> ListReplicasResponse:
+        """Lists the replicas of the service with their leases, and counts the runs of all clients that wait. May be retried."""
+        ...
     def get_usage(self, request: GetUsageRequest, *, timeout: _float | None = ...) -> GetUsageResponse:
         """Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried."""
         ...
@@ -3671,6 +3712,9 @@ class AsyncSystemService(_AsyncService):
         A replica reads its settings once, when it starts. Other replicas may run with other settings. Values of secrets are never
         returned.
         """
+        ...
+    async def list_replicas(self, request: ListReplicasRequest, *, timeout: _float | None = ...) -> ListReplicasResponse:
+        """Lists the replicas of the service with their leases, and counts the runs of all clients that wait. May be retried."""
         ...
     async def get_usage(self, request: GetUsageRequest, *, timeout: _float | None = ...) -> GetUsageResponse:
         """Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried."""

@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file runnel/v1/system_service.proto.
@@ -268,6 +269,130 @@ export declare type ListSettingsResponse = Message<"runnel.v1.ListSettingsRespon
 export declare const ListSettingsResponseSchema: GenMessage<ListSettingsResponse>;
 
 /**
+ * A process that works on runs.
+ *
+ * @generated from message runnel.v1.Replica
+ */
+export declare type Replica = Message<"runnel.v1.Replica"> & {
+  /**
+   * Id of its lease. A replica that loses its lease takes a new one.
+   *
+   * @generated from field: string replica_id = 1;
+   */
+  replicaId: string;
+
+  /**
+   * Version of Runnel; empty for a version without this field.
+   *
+   * @generated from field: string version = 2;
+   */
+  version: string;
+
+  /**
+   * Time when it took the lease.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 3;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * Time until which it may write, unless it renews the lease before. After this time another replica takes over its runs.
+   *
+   * @generated from field: google.protobuf.Timestamp lease_time = 4;
+   */
+  leaseTime?: Timestamp | undefined;
+
+  /**
+   * Number of runs that it works on at once; 0 when it is unknown.
+   *
+   * @generated from field: int32 slots = 5;
+   */
+  slots: number;
+
+  /**
+   * Number of runs that it works on. Runs of runners elsewhere need no slot, so it may be larger than `slots`.
+   *
+   * @generated from field: int32 runs = 6;
+   */
+  runs: number;
+};
+
+/**
+ * Describes the message runnel.v1.Replica.
+ * Use `create(ReplicaSchema)` to create a new message.
+ */
+export declare const ReplicaSchema: GenMessage<Replica>;
+
+/**
+ * Request of ListReplicas.
+ *
+ * @generated from message runnel.v1.ListReplicasRequest
+ */
+export declare type ListReplicasRequest = Message<"runnel.v1.ListReplicasRequest"> & {
+};
+
+/**
+ * Describes the message runnel.v1.ListReplicasRequest.
+ * Use `create(ListReplicasRequestSchema)` to create a new message.
+ */
+export declare const ListReplicasRequestSchema: GenMessage<ListReplicasRequest>;
+
+/**
+ * Response of ListReplicas.
+ *
+ * @generated from message runnel.v1.ListReplicasResponse
+ */
+export declare type ListReplicasResponse = Message<"runnel.v1.ListReplicasResponse"> & {
+  /**
+   * The replicas, oldest lease first.
+   *
+   * @generated from field: repeated runnel.v1.Replica replicas = 1;
+   */
+  replicas: Replica[];
+
+  /**
+   * Number of runs that wait for a slot, and of those that are to start later.
+   *
+   * @generated from field: int32 queued = 2;
+   */
+  queued: number;
+
+  /**
+   * Number of runs that wait for an approval, a child run, a person or a time.
+   *
+   * @generated from field: int32 waiting = 3;
+   */
+  waiting: number;
+
+  /**
+   * Number of runs that wait for the run before them in their session.
+   *
+   * @generated from field: int32 pending = 4;
+   */
+  pending: number;
+
+  /**
+   * Time since which the oldest queued run could have begun; unset when no run waits for a slot.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_queued_time = 5;
+   */
+  oldestQueuedTime?: Timestamp | undefined;
+
+  /**
+   * Time of the database, by which leases are judged.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 6;
+   */
+  time?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.ListReplicasResponse.
+ * Use `create(ListReplicasResponseSchema)` to create a new message.
+ */
+export declare const ListReplicasResponseSchema: GenMessage<ListReplicasResponse>;
+
+/**
  * Request of GetUsage.
  *
  * @generated from message runnel.v1.GetUsageRequest
@@ -505,6 +630,16 @@ export declare const SystemService: GenService<{
     methodKind: "unary";
     input: typeof ListSettingsRequestSchema;
     output: typeof ListSettingsResponseSchema;
+  },
+  /**
+   * Lists the replicas of the service with their leases, and counts the runs of all clients that wait. May be retried.
+   *
+   * @generated from rpc runnel.v1.SystemService.ListReplicas
+   */
+  listReplicas: {
+    methodKind: "unary";
+    input: typeof ListReplicasRequestSchema;
+    output: typeof ListReplicasResponseSchema;
   },
   /**
    * Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried.

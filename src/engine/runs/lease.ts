@@ -11,7 +11,7 @@ import type { ClockReading } from "../../platform/base/synced-clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import { deleteReplica, insertReplica, renewReplica } from "../storage/replica.ts";
+import { deleteReplica, insertReplica, type ReplicaAbout, renewReplica } from "../storage/replica.ts";
 
 const retryDelayMs = 250;
 /** After this many leases without a response of the database the runs are given up: another replica has them by now. */
@@ -23,6 +23,8 @@ export interface LeaseOptions {
   readonly clock: Clock;
   readonly events: Events;
   readonly leaseMs: number;
+  /** What operators see of this replica. */
+  readonly about?: ReplicaAbout;
   /** Called when the lease of an id is lost: its runs no longer belong to this replica. */
   readonly onLost: (replicaId: string) => void;
   /** Called with the database's time, which every successful request for the lease returns. */
@@ -96,10 +98,10 @@ export class Lease {
   }
 
   async #acquire(): Promise<void> {
-    const { db, clock, events, leaseMs, onTime } = this.#options;
+    const { db, clock, events, leaseMs, about, onTime } = this.#options;
     const id = newUuid(clock.nowMs());
     const askedAtMs = clock.monotonicMs();
-    const shownMs = await insertReplica(db, { id, leaseMs });
+    const shownMs = await insertReplica(db, { id, leaseMs, about });
     onTime?.({ askedAtMs, shownMs });
     this.#renewedAtMs = askedAtMs;
     this.#replicaId = id;

@@ -4,11 +4,21 @@ import { sql } from "kysely";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { serverStart, shownMs } from "../../platform/database/time.ts";
 
+/** What operators see of a replica. */
+export interface ReplicaAbout {
+  readonly version: string;
+  /** The number of runs that it works on at once. */
+  readonly slots: number;
+}
+
 /** Inserts a replica with a lease. Returns the time of the database's clock, in milliseconds. */
-export async function insertReplica(db: Db, args: { id: string; leaseMs: number }): Promise<number> {
+export async function insertReplica(
+  db: Db,
+  { id, leaseMs, about }: { id: string; leaseMs: number; about?: ReplicaAbout | undefined },
+): Promise<number> {
   const row = await db
     .insertInto("replica")
-    .values({ id: args.id, lease_until: leaseEnd(args.leaseMs) })
+    .values({ id, lease_until: leaseEnd(leaseMs), version: about?.version ?? null, slots: about?.slots ?? null })
     .returning(shownMs.as("shown_ms"))
     .executeTakeFirstOrThrow();
   return row.shown_ms;
@@ -50,6 +60,45 @@ export async function takeExpiredReplica(trx: Transaction, askedServerStart: str
   }
   await deleteReplica(trx, expired.id);
   return expired.id;
+}
+
+/** A replica as operators see it. */
+export interface ReplicaRow {
+  readonly id: string;
+  readonly version: string | null;
+  readonly slots: number | null;
+  readonly start_time: Date;
+  readonly lease_until: Date;
+  /** The number of runs that it works on. */
+  readonly runs: number;
+}
+
+/** Returns all replicas, oldest first. */
+export async function listReplicas(db: Db): Promise<ReplicaRow[]> {
+  const { rows } = await sql<ReplicaRow>`
+    select id, version, slots, start_time, lease_until,
+      (select count(*)::int from run where run.owner = replica.id and run.status = 'running') as runs
+    from replica order by start_time, id`.execute(db);
+  return rows;
+}
+
+/** The runs of all clients that have not ended and that no replica works on. */
+export interface QueueRow {
+  readonly queued: number;
+  readonly waiting: number;
+  readonly pending: number;
+  /** The time since when the oldest queued run could have begun; null without one. */
+  readonly oldest_due: Date | null;
+}
+
+/** Counts the runs that wait. */
+export async function readQueue(db: Db): Promise<QueueRow> {
+  const { rows } = await sql<QueueRow>`
+    select (select count(*)::int from run where status = 'queued') as queued,
+      (select count(*)::int from run where status = 'waiting') as waiting,
+      (select count(*)::int from run where status = 'pending') as pending,
+      (select min(wake_at) from run where status = 'queued' and wake_at <= now()) as oldest_due`.execute(db);
+  return rows[0] as QueueRow;
 }
 
 /** Deletes a replica. Its runs are then free to take. */

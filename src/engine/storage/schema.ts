@@ -41,6 +41,9 @@ export interface ReplicaTable {
   id: string;
   lease_until: Date;
   start_time: Generated<Date>;
+  /** Null for a replica of an older version. */
+  version: string | null;
+  slots: number | null;
 }
 
 /** A session of a client. */

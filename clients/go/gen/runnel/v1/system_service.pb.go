@@ -12,6 +12,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -492,6 +493,225 @@ func (x *ListSettingsResponse) GetSettings() []*Setting {
 	return nil
 }
 
+// A process that works on runs.
+type Replica struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of its lease. A replica that loses its lease takes a new one.
+	ReplicaId string `protobuf:"bytes,1,opt,name=replica_id,json=replicaId,proto3" json:"replica_id,omitempty"`
+	// Version of Runnel; empty for a version without this field.
+	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	// Time when it took the lease.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	// Time until which it may write, unless it renews the lease before. After this time another replica takes over its runs.
+	LeaseTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=lease_time,json=leaseTime,proto3" json:"lease_time,omitempty"`
+	// Number of runs that it works on at once; 0 when it is unknown.
+	Slots int32 `protobuf:"varint,5,opt,name=slots,proto3" json:"slots,omitempty"`
+	// Number of runs that it works on. Runs of runners elsewhere need no slot, so it may be larger than `slots`.
+	Runs          int32 `protobuf:"varint,6,opt,name=runs,proto3" json:"runs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Replica) Reset() {
+	*x = Replica{}
+	mi := &file_runnel_v1_system_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Replica) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Replica) ProtoMessage() {}
+
+func (x *Replica) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_system_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Replica.ProtoReflect.Descriptor instead.
+func (*Replica) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Replica) GetReplicaId() string {
+	if x != nil {
+		return x.ReplicaId
+	}
+	return ""
+}
+
+func (x *Replica) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *Replica) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *Replica) GetLeaseTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LeaseTime
+	}
+	return nil
+}
+
+func (x *Replica) GetSlots() int32 {
+	if x != nil {
+		return x.Slots
+	}
+	return 0
+}
+
+func (x *Replica) GetRuns() int32 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+// Request of ListReplicas.
+type ListReplicasRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListReplicasRequest) Reset() {
+	*x = ListReplicasRequest{}
+	mi := &file_runnel_v1_system_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListReplicasRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListReplicasRequest) ProtoMessage() {}
+
+func (x *ListReplicasRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_system_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListReplicasRequest.ProtoReflect.Descriptor instead.
+func (*ListReplicasRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{8}
+}
+
+// Response of ListReplicas.
+type ListReplicasResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The replicas, oldest lease first.
+	Replicas []*Replica `protobuf:"bytes,1,rep,name=replicas,proto3" json:"replicas,omitempty"`
+	// Number of runs that wait for a slot, and of those that are to start later.
+	Queued int32 `protobuf:"varint,2,opt,name=queued,proto3" json:"queued,omitempty"`
+	// Number of runs that wait for an approval, a child run, a person or a time.
+	Waiting int32 `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// Number of runs that wait for the run before them in their session.
+	Pending int32 `protobuf:"varint,4,opt,name=pending,proto3" json:"pending,omitempty"`
+	// Time since which the oldest queued run could have begun; unset when no run waits for a slot.
+	OldestQueuedTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=oldest_queued_time,json=oldestQueuedTime,proto3" json:"oldest_queued_time,omitempty"`
+	// Time of the database, by which leases are judged.
+	Time          *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListReplicasResponse) Reset() {
+	*x = ListReplicasResponse{}
+	mi := &file_runnel_v1_system_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListReplicasResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListReplicasResponse) ProtoMessage() {}
+
+func (x *ListReplicasResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_system_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListReplicasResponse.ProtoReflect.Descriptor instead.
+func (*ListReplicasResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListReplicasResponse) GetReplicas() []*Replica {
+	if x != nil {
+		return x.Replicas
+	}
+	return nil
+}
+
+func (x *ListReplicasResponse) GetQueued() int32 {
+	if x != nil {
+		return x.Queued
+	}
+	return 0
+}
+
+func (x *ListReplicasResponse) GetWaiting() int32 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *ListReplicasResponse) GetPending() int32 {
+	if x != nil {
+		return x.Pending
+	}
+	return 0
+}
+
+func (x *ListReplicasResponse) GetOldestQueuedTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OldestQueuedTime
+	}
+	return nil
+}
+
+func (x *ListReplicasResponse) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
 // Request of GetUsage.
 type GetUsageRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -501,7 +721,7 @@ type GetUsageRequest struct {
 
 func (x *GetUsageRequest) Reset() {
 	*x = GetUsageRequest{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -513,7 +733,7 @@ func (x *GetUsageRequest) String() string {
 func (*GetUsageRequest) ProtoMessage() {}
 
 func (x *GetUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -526,7 +746,7 @@ func (x *GetUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageRequest.ProtoReflect.Descriptor instead.
 func (*GetUsageRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{10}
 }
 
 // Response of GetUsage.
@@ -551,7 +771,7 @@ type GetUsageResponse struct {
 
 func (x *GetUsageResponse) Reset() {
 	*x = GetUsageResponse{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[8]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +783,7 @@ func (x *GetUsageResponse) String() string {
 func (*GetUsageResponse) ProtoMessage() {}
 
 func (x *GetUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[8]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +796,7 @@ func (x *GetUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageResponse.ProtoReflect.Descriptor instead.
 func (*GetUsageResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetUsageResponse) GetDay() string {
@@ -644,7 +864,7 @@ type DayUsage struct {
 
 func (x *DayUsage) Reset() {
 	*x = DayUsage{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[9]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -656,7 +876,7 @@ func (x *DayUsage) String() string {
 func (*DayUsage) ProtoMessage() {}
 
 func (x *DayUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[9]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -669,7 +889,7 @@ func (x *DayUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayUsage.ProtoReflect.Descriptor instead.
 func (*DayUsage) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{9}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DayUsage) GetDay() string {
@@ -738,7 +958,7 @@ type ListUsageRequest struct {
 
 func (x *ListUsageRequest) Reset() {
 	*x = ListUsageRequest{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[10]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -750,7 +970,7 @@ func (x *ListUsageRequest) String() string {
 func (*ListUsageRequest) ProtoMessage() {}
 
 func (x *ListUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[10]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -763,7 +983,7 @@ func (x *ListUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsageRequest.ProtoReflect.Descriptor instead.
 func (*ListUsageRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListUsageRequest) GetDayFrom() string {
@@ -807,7 +1027,7 @@ type ListUsageResponse struct {
 
 func (x *ListUsageResponse) Reset() {
 	*x = ListUsageResponse{}
-	mi := &file_runnel_v1_system_service_proto_msgTypes[11]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +1039,7 @@ func (x *ListUsageResponse) String() string {
 func (*ListUsageResponse) ProtoMessage() {}
 
 func (x *ListUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_system_service_proto_msgTypes[11]
+	mi := &file_runnel_v1_system_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +1052,7 @@ func (x *ListUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsageResponse.ProtoReflect.Descriptor instead.
 func (*ListUsageResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{11}
+	return file_runnel_v1_system_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListUsageResponse) GetDays() []*DayUsage {
@@ -853,7 +1073,7 @@ var File_runnel_v1_system_service_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_system_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1erunnel/v1/system_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1frunnel/options/v1/options.proto\"\x13\n" +
+	"\x1erunnel/v1/system_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\"\x13\n" +
 	"\x11GetVersionRequest\"|\n" +
 	"\x12GetVersionResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12!\n" +
@@ -884,7 +1104,25 @@ const file_runnel_v1_system_service_proto_rawDesc = "" +
 	"\tis_secret\x18\a \x01(\bB\a\xa2\xd9\xf4\a\x02\x10\x01R\bisSecret\"\x15\n" +
 	"\x13ListSettingsRequest\"O\n" +
 	"\x14ListSettingsResponse\x127\n" +
-	"\bsettings\x18\x01 \x03(\v2\x12.runnel.v1.SettingB\a\xa2\xd9\xf4\a\x02\x10\x01R\bsettings\"\x11\n" +
+	"\bsettings\x18\x01 \x03(\v2\x12.runnel.v1.SettingB\a\xa2\xd9\xf4\a\x02\x10\x01R\bsettings\"\xf4\x01\n" +
+	"\aReplica\x12\x1d\n" +
+	"\n" +
+	"replica_id\x18\x01 \x01(\tR\treplicaId\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x129\n" +
+	"\n" +
+	"start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x129\n" +
+	"\n" +
+	"lease_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tleaseTime\x12\x1d\n" +
+	"\x05slots\x18\x05 \x01(\x05B\a\xa2\xd9\xf4\a\x02\x10\x01R\x05slots\x12\x1b\n" +
+	"\x04runs\x18\x06 \x01(\x05B\a\xa2\xd9\xf4\a\x02\x10\x01R\x04runs\"\x15\n" +
+	"\x13ListReplicasRequest\"\xb0\x02\n" +
+	"\x14ListReplicasResponse\x127\n" +
+	"\breplicas\x18\x01 \x03(\v2\x12.runnel.v1.ReplicaB\a\xa2\xd9\xf4\a\x02\x10\x01R\breplicas\x12\x1f\n" +
+	"\x06queued\x18\x02 \x01(\x05B\a\xa2\xd9\xf4\a\x02\x10\x01R\x06queued\x12!\n" +
+	"\awaiting\x18\x03 \x01(\x05B\a\xa2\xd9\xf4\a\x02\x10\x01R\awaiting\x12!\n" +
+	"\apending\x18\x04 \x01(\x05B\a\xa2\xd9\xf4\a\x02\x10\x01R\apending\x12H\n" +
+	"\x12oldest_queued_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x10oldestQueuedTime\x12.\n" +
+	"\x04time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\x11\n" +
 	"\x0fGetUsageRequest\"\xef\x01\n" +
 	"\x10GetUsageResponse\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\tR\x03day\x12\x1f\n" +
@@ -912,14 +1150,15 @@ const file_runnel_v1_system_service_proto_rawDesc = "" +
 	"page_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\tpageToken\"m\n" +
 	"\x11ListUsageResponse\x120\n" +
 	"\x04days\x18\x01 \x03(\v2\x13.runnel.v1.DayUsageB\a\xa2\xd9\xf4\a\x02\x10\x01R\x04days\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\x8e\x04\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\xfd\x04\n" +
 	"\rSystemService\x12c\n" +
 	"\n" +
 	"GetVersion\x12\x1c.runnel.v1.GetVersionRequest\x1a\x1d.runnel.v1.GetVersionResponse\"\x18\xd0\xd9\xf4\a\x02\x82\xd3\xe4\x93\x02\n" +
 	"\x12\b/version\x90\x02\x01\x12b\n" +
 	"\tGetLimits\x12\x1b.runnel.v1.GetLimitsRequest\x1a\x1c.runnel.v1.GetLimitsResponse\"\x1a\xd0\xd9\xf4\a\x02\x82\xd3\xe4\x93\x02\f\x12\n" +
 	"/v1/limits\x90\x02\x01\x12m\n" +
-	"\fListSettings\x12\x1e.runnel.v1.ListSettingsRequest\x1a\x1f.runnel.v1.ListSettingsResponse\"\x1c\xd0\xd9\xf4\a\x03\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/settings\x90\x02\x01\x12Y\n" +
+	"\fListSettings\x12\x1e.runnel.v1.ListSettingsRequest\x1a\x1f.runnel.v1.ListSettingsResponse\"\x1c\xd0\xd9\xf4\a\x03\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/settings\x90\x02\x01\x12m\n" +
+	"\fListReplicas\x12\x1e.runnel.v1.ListReplicasRequest\x1a\x1f.runnel.v1.ListReplicasResponse\"\x1c\xd0\xd9\xf4\a\x03\x82\xd3\xe4\x93\x02\x0e\x12\f/v1/replicas\x90\x02\x01\x12Y\n" +
 	"\bGetUsage\x12\x1a.runnel.v1.GetUsageRequest\x1a\x1b.runnel.v1.GetUsageResponse\"\x14\x82\xd3\xe4\x93\x02\v\x12\t/v1/usage\x90\x02\x01\x12a\n" +
 	"\tListUsage\x12\x1b.runnel.v1.ListUsageRequest\x1a\x1c.runnel.v1.ListUsageResponse\"\x19\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/usage/days\x90\x02\x01\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa4\x01\n" +
 	"\rcom.runnel.v1B\x12SystemServiceProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
@@ -937,39 +1176,50 @@ func file_runnel_v1_system_service_proto_rawDescGZIP() []byte {
 	return file_runnel_v1_system_service_proto_rawDescData
 }
 
-var file_runnel_v1_system_service_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_runnel_v1_system_service_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_runnel_v1_system_service_proto_goTypes = []any{
-	(*GetVersionRequest)(nil),    // 0: runnel.v1.GetVersionRequest
-	(*GetVersionResponse)(nil),   // 1: runnel.v1.GetVersionResponse
-	(*GetLimitsRequest)(nil),     // 2: runnel.v1.GetLimitsRequest
-	(*GetLimitsResponse)(nil),    // 3: runnel.v1.GetLimitsResponse
-	(*Setting)(nil),              // 4: runnel.v1.Setting
-	(*ListSettingsRequest)(nil),  // 5: runnel.v1.ListSettingsRequest
-	(*ListSettingsResponse)(nil), // 6: runnel.v1.ListSettingsResponse
-	(*GetUsageRequest)(nil),      // 7: runnel.v1.GetUsageRequest
-	(*GetUsageResponse)(nil),     // 8: runnel.v1.GetUsageResponse
-	(*DayUsage)(nil),             // 9: runnel.v1.DayUsage
-	(*ListUsageRequest)(nil),     // 10: runnel.v1.ListUsageRequest
-	(*ListUsageResponse)(nil),    // 11: runnel.v1.ListUsageResponse
+	(*GetVersionRequest)(nil),     // 0: runnel.v1.GetVersionRequest
+	(*GetVersionResponse)(nil),    // 1: runnel.v1.GetVersionResponse
+	(*GetLimitsRequest)(nil),      // 2: runnel.v1.GetLimitsRequest
+	(*GetLimitsResponse)(nil),     // 3: runnel.v1.GetLimitsResponse
+	(*Setting)(nil),               // 4: runnel.v1.Setting
+	(*ListSettingsRequest)(nil),   // 5: runnel.v1.ListSettingsRequest
+	(*ListSettingsResponse)(nil),  // 6: runnel.v1.ListSettingsResponse
+	(*Replica)(nil),               // 7: runnel.v1.Replica
+	(*ListReplicasRequest)(nil),   // 8: runnel.v1.ListReplicasRequest
+	(*ListReplicasResponse)(nil),  // 9: runnel.v1.ListReplicasResponse
+	(*GetUsageRequest)(nil),       // 10: runnel.v1.GetUsageRequest
+	(*GetUsageResponse)(nil),      // 11: runnel.v1.GetUsageResponse
+	(*DayUsage)(nil),              // 12: runnel.v1.DayUsage
+	(*ListUsageRequest)(nil),      // 13: runnel.v1.ListUsageRequest
+	(*ListUsageResponse)(nil),     // 14: runnel.v1.ListUsageResponse
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
 }
 var file_runnel_v1_system_service_proto_depIdxs = []int32{
 	4,  // 0: runnel.v1.ListSettingsResponse.settings:type_name -> runnel.v1.Setting
-	9,  // 1: runnel.v1.ListUsageResponse.days:type_name -> runnel.v1.DayUsage
-	0,  // 2: runnel.v1.SystemService.GetVersion:input_type -> runnel.v1.GetVersionRequest
-	2,  // 3: runnel.v1.SystemService.GetLimits:input_type -> runnel.v1.GetLimitsRequest
-	5,  // 4: runnel.v1.SystemService.ListSettings:input_type -> runnel.v1.ListSettingsRequest
-	7,  // 5: runnel.v1.SystemService.GetUsage:input_type -> runnel.v1.GetUsageRequest
-	10, // 6: runnel.v1.SystemService.ListUsage:input_type -> runnel.v1.ListUsageRequest
-	1,  // 7: runnel.v1.SystemService.GetVersion:output_type -> runnel.v1.GetVersionResponse
-	3,  // 8: runnel.v1.SystemService.GetLimits:output_type -> runnel.v1.GetLimitsResponse
-	6,  // 9: runnel.v1.SystemService.ListSettings:output_type -> runnel.v1.ListSettingsResponse
-	8,  // 10: runnel.v1.SystemService.GetUsage:output_type -> runnel.v1.GetUsageResponse
-	11, // 11: runnel.v1.SystemService.ListUsage:output_type -> runnel.v1.ListUsageResponse
-	7,  // [7:12] is the sub-list for method output_type
-	2,  // [2:7] is the sub-list for method input_type
-	2,  // [2:2] is the sub-list for extension type_name
-	2,  // [2:2] is the sub-list for extension extendee
-	0,  // [0:2] is the sub-list for field type_name
+	15, // 1: runnel.v1.Replica.start_time:type_name -> google.protobuf.Timestamp
+	15, // 2: runnel.v1.Replica.lease_time:type_name -> google.protobuf.Timestamp
+	7,  // 3: runnel.v1.ListReplicasResponse.replicas:type_name -> runnel.v1.Replica
+	15, // 4: runnel.v1.ListReplicasResponse.oldest_queued_time:type_name -> google.protobuf.Timestamp
+	15, // 5: runnel.v1.ListReplicasResponse.time:type_name -> google.protobuf.Timestamp
+	12, // 6: runnel.v1.ListUsageResponse.days:type_name -> runnel.v1.DayUsage
+	0,  // 7: runnel.v1.SystemService.GetVersion:input_type -> runnel.v1.GetVersionRequest
+	2,  // 8: runnel.v1.SystemService.GetLimits:input_type -> runnel.v1.GetLimitsRequest
+	5,  // 9: runnel.v1.SystemService.ListSettings:input_type -> runnel.v1.ListSettingsRequest
+	8,  // 10: runnel.v1.SystemService.ListReplicas:input_type -> runnel.v1.ListReplicasRequest
+	10, // 11: runnel.v1.SystemService.GetUsage:input_type -> runnel.v1.GetUsageRequest
+	13, // 12: runnel.v1.SystemService.ListUsage:input_type -> runnel.v1.ListUsageRequest
+	1,  // 13: runnel.v1.SystemService.GetVersion:output_type -> runnel.v1.GetVersionResponse
+	3,  // 14: runnel.v1.SystemService.GetLimits:output_type -> runnel.v1.GetLimitsResponse
+	6,  // 15: runnel.v1.SystemService.ListSettings:output_type -> runnel.v1.ListSettingsResponse
+	9,  // 16: runnel.v1.SystemService.ListReplicas:output_type -> runnel.v1.ListReplicasResponse
+	11, // 17: runnel.v1.SystemService.GetUsage:output_type -> runnel.v1.GetUsageResponse
+	14, // 18: runnel.v1.SystemService.ListUsage:output_type -> runnel.v1.ListUsageResponse
+	13, // [13:19] is the sub-list for method output_type
+	7,  // [7:13] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_system_service_proto_init() }
@@ -983,7 +1233,7 @@ func file_runnel_v1_system_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_system_service_proto_rawDesc), len(file_runnel_v1_system_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

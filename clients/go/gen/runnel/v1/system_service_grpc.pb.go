@@ -22,6 +22,7 @@ const (
 	SystemService_GetVersion_FullMethodName   = "/runnel.v1.SystemService/GetVersion"
 	SystemService_GetLimits_FullMethodName    = "/runnel.v1.SystemService/GetLimits"
 	SystemService_ListSettings_FullMethodName = "/runnel.v1.SystemService/ListSettings"
+	SystemService_ListReplicas_FullMethodName = "/runnel.v1.SystemService/ListReplicas"
 	SystemService_GetUsage_FullMethodName     = "/runnel.v1.SystemService/GetUsage"
 	SystemService_ListUsage_FullMethodName    = "/runnel.v1.SystemService/ListUsage"
 )
@@ -41,6 +42,8 @@ type SystemServiceClient interface {
 	// A replica reads its settings once, when it starts. Other replicas may run with other settings. Values of secrets are never
 	// returned.
 	ListSettings(ctx context.Context, in *ListSettingsRequest, opts ...grpc.CallOption) (*ListSettingsResponse, error)
+	// Lists the replicas of the service with their leases, and counts the runs of all clients that wait. May be retried.
+	ListReplicas(ctx context.Context, in *ListReplicasRequest, opts ...grpc.CallOption) (*ListReplicasResponse, error)
 	// Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried.
 	GetUsage(ctx context.Context, in *GetUsageRequest, opts ...grpc.CallOption) (*GetUsageResponse, error)
 	// Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be
@@ -90,6 +93,16 @@ func (c *systemServiceClient) ListSettings(ctx context.Context, in *ListSettings
 	return out, nil
 }
 
+func (c *systemServiceClient) ListReplicas(ctx context.Context, in *ListReplicasRequest, opts ...grpc.CallOption) (*ListReplicasResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListReplicasResponse)
+	err := c.cc.Invoke(ctx, SystemService_ListReplicas_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *systemServiceClient) GetUsage(ctx context.Context, in *GetUsageRequest, opts ...grpc.CallOption) (*GetUsageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetUsageResponse)
@@ -125,6 +138,8 @@ type SystemServiceServer interface {
 	// A replica reads its settings once, when it starts. Other replicas may run with other settings. Values of secrets are never
 	// returned.
 	ListSettings(context.Context, *ListSettingsRequest) (*ListSettingsResponse, error)
+	// Lists the replicas of the service with their leases, and counts the runs of all clients that wait. May be retried.
+	ListReplicas(context.Context, *ListReplicasRequest) (*ListReplicasResponse, error)
 	// Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried.
 	GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error)
 	// Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be
@@ -152,6 +167,9 @@ func (UnimplementedSystemServiceServer) GetLimits(context.Context, *GetLimitsReq
 }
 func (UnimplementedSystemServiceServer) ListSettings(context.Context, *ListSettingsRequest) (*ListSettingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListSettings not implemented")
+}
+func (UnimplementedSystemServiceServer) ListReplicas(context.Context, *ListReplicasRequest) (*ListReplicasResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListReplicas not implemented")
 }
 func (UnimplementedSystemServiceServer) GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUsage not implemented")
@@ -234,6 +252,24 @@ func _SystemService_ListSettings_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SystemService_ListReplicas_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListReplicasRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SystemServiceServer).ListReplicas(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SystemService_ListReplicas_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SystemServiceServer).ListReplicas(ctx, req.(*ListReplicasRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SystemService_GetUsage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetUsageRequest)
 	if err := dec(in); err != nil {
@@ -288,6 +324,10 @@ var SystemService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListSettings",
 			Handler:    _SystemService_ListSettings_Handler,
+		},
+		{
+			MethodName: "ListReplicas",
+			Handler:    _SystemService_ListReplicas_Handler,
 		},
 		{
 			MethodName: "GetUsage",

@@ -1,0 +1,67 @@
+// The schedules of this client with their next and their last time.
+
+import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { Link } from "wouter";
+import type { Schedule } from "#gen/runnel/v1/schedule_pb.js";
+import { ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
+import { formatTime, msOf, shortId } from "../lib/format.ts";
+import { inPages } from "../lib/pages.ts";
+import { visibleText } from "../lib/visible-text.ts";
+import { More } from "../ui/more.tsx";
+import { Failure, Loading } from "../ui/notice.tsx";
+import { TableHead } from "../ui/table-head.tsx";
+
+const pageSize = 50;
+/** No stream tells of schedules. */
+const refreshMs = 15_000;
+
+export function SchedulesPane() {
+  const list = useInfiniteQuery(
+    ScheduleService.method.listSchedules,
+    { pageSize, pageToken: "" },
+    { ...inPages, refetchInterval: refreshMs },
+  );
+  const schedules = list.data?.pages.flatMap((page) => page.schedules) ?? [];
+  return (
+    <section className="panel" aria-labelledby="queue-schedules">
+      <h2 id="queue-schedules">Your schedules</h2>
+      {list.error !== null && <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && list.error === null && <Loading what="schedules" />}
+      {list.data !== undefined && schedules.length === 0 && <p className="hint">There is no schedule.</p>}
+      {schedules.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+        <div className="scroll" role="group" aria-label="Schedules" tabIndex={0}>
+          <table className="numbers" aria-labelledby="queue-schedules">
+            <TableHead names={["Schedule", "Times", "Next", "Last"]} />
+            <tbody>
+              {schedules.map((schedule) => (
+                <tr key={schedule.scheduleId}>
+                  <th scope="row">{visibleText(schedule.scheduleId)}</th>
+                  <td className="mono">{visibleText(`${schedule.cron} ${schedule.timeZone || "UTC"}`)}</td>
+                  <td>{formatTime(msOf(schedule.nextTime) ?? 0)}</td>
+                  <td>
+                    <Last schedule={schedule} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <More list={list}>More schedules</More>
+    </section>
+  );
+}
+
+function Last({ schedule: { lastTime, lastRunId, lastError } }: { readonly schedule: Schedule }) {
+  const lastMs = msOf(lastTime);
+  if (lastMs === undefined) {
+    return "–";
+  }
+  return (
+    <>
+      {formatTime(lastMs)}{" "}
+      {lastRunId === "" ? visibleText(lastError) : <Link href={`/runs/${lastRunId}`}>run {shortId(lastRunId)}</Link>}
+    </>
+  );
+}

@@ -45,7 +45,7 @@ interface GlobalFlags {
 export function addGlobalFlags(program: Command): Command {
   return program
     .option("-o, --output <format>", `format of answers: ${formats.join(", ")}; unset means table`, readFormat)
-    .option("--json", "short for -o json: print answers, notes and errors as JSON, for programs")
+    .option("--json", "short for -o json, for programs")
     .option("--no-color", "print no colours");
 }
 

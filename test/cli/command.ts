@@ -126,7 +126,7 @@ function baseEnvironment(): NodeJS.ProcessEnv {
     ...authEnvironment,
     RUNNEL_API_KEY: keyOf(),
     // The profiles of the person at this machine are not those of tests.
-    XDG_CONFIG_HOME: "/dev/null",
+    XDG_CONFIG_HOME: join(tmpdir(), "config"),
     RUNNEL_SERVER_HOST: "127.0.0.1",
     RUNNEL_SERVER_PROCESSES: "1",
   };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { modelFlags } from "../conformance/stage.ts";
+import { blockOf } from "../docs/page-blocks.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
 import { startService } from "../harness/service.ts";
 import { runProgram } from "./program.ts";
@@ -54,6 +55,20 @@ test("curl", async () => {
   const place = await prepare();
   const { stdout } = await runProgram("bash", ["-euc", curlCalls(place)], { environment });
   expect(stdout.toString()).toContain('"content":"hello, reader"');
+});
+
+test("the page for curl", async () => {
+  const { port } = await prepare();
+  const block = blockOf("docs/call/curl.md", "sh", `http://127.0.0.1:${port}`);
+  const { stdout } = await runProgram("bash", ["-euc", block], { environment });
+  expect(stdout.toString()).toContain('"content":"hello, reader"');
+});
+
+test.runIf(python !== "").each(["docs/call/openai.md", "docs/call/anthropic.md"])("%s in Python", async (page) => {
+  const { port } = await prepare();
+  const block = blockOf(page, "python", `http://127.0.0.1:${port}`);
+  const { stdout } = await runProgram(python, ["-c", `RUNNEL_KEY = "a key"\n${block}`], { environment });
+  expect(stdout.toString()).toContain("hello, reader");
 });
 
 test("TypeScript", async () => {

@@ -19,7 +19,7 @@ export const parts = {
   },
   browser: {
     about: "readers in Chromium",
-    files: ["test/external/browser.test.ts", "test/external/clients/browser.test.ts"],
+    files: ["browser", "browser-chat", "clients/browser"].map((name) => `test/external/${name}.test.ts`),
     needs: ["chromium"],
   },
   docs: {

@@ -3,14 +3,14 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMarkdownStyle } from "../../src/cli/chat/markdown.ts";
+import { MarkdownStyle } from "../../src/cli/chat/markdown.ts";
 import type { Paint } from "../../src/cli/output.ts";
 
 const tags: Paint = (style, text) => `<${style}>${text}</${style}>`;
 
 /** Neighbours of one style are printed as one. */
 function print(pieces: readonly string[], paint: Paint = tags): string {
-  const style = createMarkdownStyle(paint);
+  const style = new MarkdownStyle(paint);
   const printed = `${pieces.map((piece) => style.write(piece)).join("")}${style.end()}`;
   return printed.replace(/<\/(\w+)><\1>/g, "");
 }
@@ -65,6 +65,6 @@ test("no text is lost, but for the marks", () => {
 });
 
 test("text does not wait for the end of a span that is too long", () => {
-  const style = createMarkdownStyle(tags);
+  const style = new MarkdownStyle(tags);
   expect(style.write(`**${"a".repeat(500)}`)).toBe(`**${"a".repeat(500)}`);
 });

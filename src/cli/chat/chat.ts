@@ -11,7 +11,7 @@ import { type Output, outputOf } from "../output.ts";
 import { plainText } from "../show.ts";
 import { addServiceFlags, findTarget, lineFor, type ServiceFlags } from "../target.ts";
 import { Conversation } from "./conversation.ts";
-import { createMarkdownStyle } from "./markdown.ts";
+import { MarkdownStyle } from "./markdown.ts";
 import { Prompt } from "./prompt.ts";
 import { isSlashCommand, runSlashCommand } from "./slash-commands.ts";
 
@@ -28,7 +28,7 @@ export function defineChat(command: Command): void {
       const output = outputOf(command);
       const isPerson = mayAsk(output.asJson);
       const isPlain = output.paint("bold", "a") === "a";
-      const createStyle = () => (isPlain ? plainText : createMarkdownStyle(output.paint));
+      const createStyle = () => (isPlain ? plainText : new MarkdownStyle(output.paint));
       await withService(flags, async (service) => {
         const conversation = new Conversation({ service, flags, output, isPerson, createStyle });
         if (session !== undefined) {

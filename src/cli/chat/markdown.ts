@@ -20,97 +20,107 @@ const quote = /^> ?/;
 const plain = /^[^`*_\n]+/;
 const word = /[\p{L}\p{N}_]$/u;
 
-/** Creates the style for one run. */
-export function createMarkdownStyle(paint: Paint): TextStyle {
-  let held = "";
-  let isLineStart = true;
+/** The style of one run's text. */
+export class MarkdownStyle implements TextStyle {
+  readonly #paint: Paint;
+  /** Text whose style is open. */
+  #held = "";
+  #isLineStart = true;
   /** The marks that began the code block in which the text is; empty outside. */
-  let fence = "";
-  let lineStyles: readonly Style[] = [];
-  /** The printed text before `held`, in its line: its last character decides whether a span may begin. */
-  let before = "";
+  #fence = "";
+  #lineStyles: readonly Style[] = [];
+  /** The printed text before `#held`, in its line: its last character decides whether a span may begin. */
+  #before = "";
 
-  const emit = (text: string, styles: readonly Style[] = []): string => {
-    before = text;
-    return [...lineStyles, ...styles].reduce((painted: string, style) => paint(style, painted), text);
-  };
-  /** Takes the beginning of a line. Returns undefined while it is open what the line will be. */
-  const takeStart = (isEnd: boolean): string | undefined => {
-    const isWhole = isEnd || held.includes("\n");
-    if (!isWhole && (fence !== "" || openStart.test(held) || fenceStart.test(held))) {
-      return undefined;
-    }
-    isLineStart = false;
-    lineStyles = [];
-    before = "";
-    const marks = fenceStart.exec(held)?.[0].trim() ?? "";
-    if (fence !== "" || marks !== "") {
-      return takeFenced(marks);
-    }
-    if (heading.test(held)) {
-      held = held.replace(heading, "");
-      lineStyles = ["bold"];
-      return "";
-    }
-    if (quote.test(held)) {
-      held = held.replace(quote, "");
-      lineStyles = ["dim"];
-      return emit("│ ");
-    }
-    const [mark = "", indent = ""] = bullet.exec(held) ?? [];
-    held = held.slice(mark.length);
-    return mark === "" ? "" : emit(`${indent}• `);
-  };
-  /** Takes a whole line that begins or ends a code block, or is in one. */
-  const takeFenced = (marks: string): string => {
-    const [line = ""] = held.split("\n", 1);
-    held = held.slice(line.length);
-    const isEnd = fence !== "" && marks.startsWith(fence) && line.trim() === marks;
-    lineStyles = fence === "" || isEnd ? ["dim"] : ["cyan"];
-    fence = isEnd ? "" : fence || marks;
-    return emit(line);
-  };
-  /** Takes the next piece of a line. Returns undefined while a span is open. */
-  const takePiece = (isEnd: boolean): string | undefined => {
-    if (held.startsWith("\n")) {
-      held = held.slice(1);
-      isLineStart = true;
-      return "\n";
-    }
-    const [text] = plain.exec(held) ?? [];
-    if (text !== undefined) {
-      held = held.slice(text.length);
-      return emit(text);
-    }
-    const span = findSpan(held, before, isEnd);
-    if (span === undefined) {
-      return undefined;
-    }
-    held = held.slice(span.length);
-    return emit(span.text, span.styles);
-  };
-  const take = (isEnd: boolean): string => {
+  constructor(paint: Paint) {
+    this.#paint = paint;
+  }
+
+  write(text: string): string {
+    this.#held += text;
+    return this.#take(false);
+  }
+
+  end(): string {
+    const rest = this.#take(true);
+    [this.#isLineStart, this.#fence, this.#lineStyles, this.#before] = [true, "", [], ""];
+    return rest;
+  }
+
+  #take(isEnd: boolean): string {
     let printed = "";
-    while (held !== "") {
-      const piece = isLineStart ? takeStart(isEnd) : takePiece(isEnd);
+    while (this.#held !== "") {
+      const piece = this.#isLineStart ? this.#takeStart(isEnd) : this.#takePiece(isEnd);
       if (piece === undefined) {
         break;
       }
       printed += piece;
     }
     return printed;
-  };
-  return {
-    write: (text) => {
-      held += text;
-      return take(false);
-    },
-    end: () => {
-      const rest = take(true);
-      [isLineStart, fence, lineStyles, before] = [true, "", [], ""];
-      return rest;
-    },
-  };
+  }
+
+  /** Takes the beginning of a line. Returns undefined while the kind of the line is open. */
+  #takeStart(isEnd: boolean): string | undefined {
+    const held = this.#held;
+    const isWhole = isEnd || held.includes("\n");
+    if (!isWhole && (this.#fence !== "" || openStart.test(held) || fenceStart.test(held))) {
+      return undefined;
+    }
+    [this.#isLineStart, this.#lineStyles, this.#before] = [false, [], ""];
+    const marks = fenceStart.exec(held)?.[0].trim() ?? "";
+    if (this.#fence !== "" || marks !== "") {
+      return this.#takeFenced(marks);
+    }
+    if (heading.test(held)) {
+      this.#held = held.replace(heading, "");
+      this.#lineStyles = ["bold"];
+      return "";
+    }
+    if (quote.test(held)) {
+      this.#held = held.replace(quote, "");
+      this.#lineStyles = ["dim"];
+      return this.#emit("│ ");
+    }
+    const [mark = "", indent = ""] = bullet.exec(held) ?? [];
+    this.#held = held.slice(mark.length);
+    return mark === "" ? "" : this.#emit(`${indent}• `);
+  }
+
+  /** Takes a whole line that begins or ends a code block, or is in one. */
+  #takeFenced(marks: string): string {
+    const [line = ""] = this.#held.split("\n", 1);
+    this.#held = this.#held.slice(line.length);
+    const fence = this.#fence;
+    const isEnd = fence !== "" && marks.startsWith(fence) && line.trim() === marks;
+    this.#lineStyles = fence === "" || isEnd ? ["dim"] : ["cyan"];
+    this.#fence = isEnd ? "" : fence || marks;
+    return this.#emit(line);
+  }
+
+  /** Takes the next piece of a line. Returns undefined while a span is open. */
+  #takePiece(isEnd: boolean): string | undefined {
+    if (this.#held.startsWith("\n")) {
+      this.#held = this.#held.slice(1);
+      this.#isLineStart = true;
+      return "\n";
+    }
+    const [text] = plain.exec(this.#held) ?? [];
+    if (text !== undefined) {
+      this.#held = this.#held.slice(text.length);
+      return this.#emit(text);
+    }
+    const span = findSpan(this.#held, this.#before, isEnd);
+    if (span === undefined) {
+      return undefined;
+    }
+    this.#held = this.#held.slice(span.length);
+    return this.#emit(span.text, span.styles);
+  }
+
+  #emit(text: string, styles: readonly Style[] = []): string {
+    this.#before = text;
+    return [...this.#lineStyles, ...styles].reduce((painted: string, style) => this.#paint(style, painted), text);
+  }
 }
 
 interface Span {

@@ -2,6 +2,7 @@
 
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
+import { readPresets } from "../api/presets.ts";
 import { isWithin } from "../engine/sessions/within.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { type Config, isAuthConfigured } from "../platform/config/keys.ts";
@@ -86,6 +87,7 @@ async function settingsReader(sources: ConfigSources, agents: string | undefined
 function readChanged(read: ReadSettings, before: Config): Config | undefined {
   try {
     const config = read(() => {});
+    readPresets({ config, runners: [] });
     return JSON.stringify(config) === JSON.stringify(before) ? undefined : config;
   } catch (error) {
     sayLine(`the changed settings are not used. ${explain(error).error}`);

@@ -121,6 +121,8 @@ test("a run goes on when the file of settings changes and dev restarts; a wrong 
   await until("some text", () => running.stdout().includes("demo model"));
   writeFileSync(join(directory, "config.yaml"), "retention: {dais: 3}\n");
   await until("the problem", () => dev.stderr().includes("the changed settings are not used"));
+  writeFileSync(join(directory, "config.yaml"), `agents: {presets: ['poet={"modl": "demo"}']}\n`);
+  await until("the next one", () => dev.stderr().includes("poet is no agent"));
   writeFileSync(join(directory, "config.yaml"), "retention: {days: 3}\n");
   await until("the restart", () => dev.stderr().includes(`Runnel is ready again on ${dev.url}`));
   expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ completed") });

@@ -2,6 +2,8 @@
 
 import { type FSWatcher, watch } from "node:fs";
 import { systemClock } from "../../platform/base/clock.ts";
+import { describeError } from "../../platform/config/problem.ts";
+import { sayLine } from "../terminal.ts";
 
 /** An editor writes a file in several steps. */
 const quietMs = 200;
@@ -17,21 +19,15 @@ export async function nextChange<T>(directories: readonly string[], read: () => 
     pending?.abort();
     const wait = new AbortController();
     pending = wait;
-    void systemClock.sleep(quietMs, wait.signal).then(() => {
-      if (wait.signal.aborted) {
-        return;
-      }
-      const found = read();
+    const look = (): void => {
+      const found = wait.signal.aborted ? undefined : read();
       if (found !== undefined) {
         resolve(found);
       }
-    }, reject);
+    };
+    systemClock.sleep(quietMs, wait.signal).then(look).catch(reject);
   };
-  const watchers: FSWatcher[] = directories.map((directory) => watch(directory, { persistent: false }, onChange));
-  for (const watcher of watchers) {
-    // A directory that was removed changes no more.
-    watcher.on("error", () => watcher.close());
-  }
+  const watchers = directories.flatMap((directory) => tryWatch(directory, onChange));
   // A change may have come before the watch.
   onChange();
   try {
@@ -40,5 +36,17 @@ export async function nextChange<T>(directories: readonly string[], read: () => 
     for (const watcher of watchers) {
       watcher.close();
     }
+  }
+}
+
+/** A machine watches a limited number of directories, and one that was removed changes no more: the service runs all the same. */
+function tryWatch(directory: string, onChange: () => void): FSWatcher[] {
+  try {
+    const watcher = watch(directory, { persistent: false }, onChange);
+    watcher.on("error", () => watcher.close());
+    return [watcher];
+  } catch (error) {
+    sayLine(`changes in ${directory} are not noticed (${describeError(error)}): start dev again after one`);
+    return [];
   }
 }

@@ -3,9 +3,10 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { checkSite } from "./docs/check-site.ts";
 import { writeTexts } from "./docs/llms.ts";
-import { repositoryRoot, runCommand, showCommand } from "./run-command.ts";
+import { repositoryRoot, runCommand } from "./run-command.ts";
 
 const site = join(repositoryRoot, "site");
 const generator = join(site, "node_modules/vitepress");
@@ -25,7 +26,9 @@ if (command === "build") {
   await writeTexts(folder);
   console.log(`site/dist is made: ${checkSite(folder)} links lead to a page. Look at it: npm run docs -- preview`);
 } else {
-  process.exitCode = (await showCommand(process.execPath, [program, command, site, ...rest])) ?? 1;
+  // In this process, so that it ends with it.
+  process.argv = [process.execPath, program, command, site, ...rest];
+  await import(pathToFileURL(program).href);
 }
 
 function isInstalled(): boolean {

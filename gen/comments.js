@@ -9214,6 +9214,18 @@ export const comments = new Map(
   "Number of model responses in the run."
  ],
  [
+  "runnel.v1.RunMatch",
+  "A run whose text matches."
+ ],
+ [
+  "runnel.v1.RunMatch.run",
+  "The run."
+ ],
+ [
+  "runnel.v1.RunMatch.snippet",
+  "A part of its text around the words that were found."
+ ],
+ [
   "runnel.v1.RunResult",
   "One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes."
  ],
@@ -9370,6 +9382,10 @@ export const comments = new Map(
   "Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.\n\nDeleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id."
  ],
  [
+  "runnel.v1.RunService.SearchRuns",
+  "Searches the texts of the runs of the calling client: their messages, results of tools, outputs and errors. Newest runs first.\n\nA text is found a few seconds after it was written, and the first 65,536 characters of a run are searched. Upper and lower case are the same. Deleted runs and those of deleted sessions are left out. FAILED_PRECONDITION (SEARCH_OFF) when the service keeps no texts."
+ ],
+ [
   "runnel.v1.RunService.TailRun",
   "Streams the log of a run from any position: first the stored results, then each new one, until the terminal result.\n\nA response without results opens the stream at once and keeps it alive every 15 s. OK means that the terminal result was delivered. After UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure looks different in each client; docs/resuming.md lists the codes that end the stream.\n\n`after` beyond the end of the log waits while the run is active, and gives OUT_OF_RANGE (OFFSET_BEYOND_END) when the run has ended. Reading changes nothing. May be retried."
  ],
@@ -9504,6 +9520,54 @@ export const comments = new Map(
  [
   "runnel.v1.SearchMemoryResponse.matches",
   "The entries that were found, the newest first."
+ ],
+ [
+  "runnel.v1.SearchRunsRequest",
+  "Request of SearchRuns."
+ ],
+ [
+  "runnel.v1.SearchRunsRequest.agent_name",
+  "Exact name of the agent; unset means any."
+ ],
+ [
+  "runnel.v1.SearchRunsRequest.annotation",
+  "A member of the annotations and its value as text, such as `team=billing`; unset means any."
+ ],
+ [
+  "runnel.v1.SearchRunsRequest.create_time_from",
+  "Earliest creation time, inclusive; unset means no limit."
+ ],
+ [
+  "runnel.v1.SearchRunsRequest.create_time_to",
+  "Latest creation time, exclusive; unset means no limit."
+ ],
+ [
+  "runnel.v1.SearchRunsRequest.page_size",
+  "Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50."
+ ],
+ [
+  "runnel.v1.SearchRunsRequest.page_token",
+  "`next_page_token` of the previous page, with the same query and filters; unset means the first page."
+ ],
+ [
+  "runnel.v1.SearchRunsRequest.query",
+  "Words that a text must have. Quotes make a phrase, `or` between words gives a choice, and a minus leaves a word out."
+ ],
+ [
+  "runnel.v1.SearchRunsRequest.session_id",
+  "Id of a session: only its runs; unset means the runs of all sessions."
+ ],
+ [
+  "runnel.v1.SearchRunsResponse",
+  "Response of SearchRuns."
+ ],
+ [
+  "runnel.v1.SearchRunsResponse.matches",
+  "The matches, newest run first."
+ ],
+ [
+  "runnel.v1.SearchRunsResponse.next_page_token",
+  "Token of the next page; empty on the last page."
  ],
  [
   "runnel.v1.SendMessageRequest",
@@ -9796,6 +9860,18 @@ export const comments = new Map(
  [
   "runnel.v1.SkillsListed.skills",
   "The skills, in the order of `AgentTools.skills`."
+ ],
+ [
+  "runnel.v1.SnippetPart",
+  "A piece of a snippet."
+ ],
+ [
+  "runnel.v1.SnippetPart.is_match",
+  "True for a word that was found."
+ ],
+ [
+  "runnel.v1.SnippetPart.text",
+  "The piece as plain text."
  ],
  [
   "runnel.v1.StateUpdated",

@@ -35,6 +35,7 @@ export function readListFilter(client: string, request: ListRunsRequest): RunFil
   };
 }
 
-function toDate(time: Timestamp | undefined): Date | undefined {
+/** Returns the time; undefined when it is unset. */
+export function toDate(time: Timestamp | undefined): Date | undefined {
   return time && timestampDate(time);
 }

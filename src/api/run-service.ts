@@ -41,6 +41,7 @@ import { hideSecrets } from "./hide-secrets.ts";
 import { live } from "./live.ts";
 import { pageSize } from "./page.ts";
 import { readListFilter, readRunFilter } from "./run-filter.ts";
+import { searchRuns } from "./search-runs.ts";
 import { tailRunTree } from "./tail-run-tree.ts";
 import { watchRuns } from "./watch-runs.ts";
 
@@ -80,6 +81,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
         ...(request.count && { totalSize: await countClientRuns(deps.db, filter, countMax) }),
       };
     },
+    searchRuns: (request, context) => searchRuns(deps, requireClient(context.values).client, request),
     deleteRun: async ({ runId }, context) => {
       const { id } = await requireRun(deps.db, requireClient(context.values), runId);
       await deleteRun(deps, id);

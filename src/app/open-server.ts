@@ -17,6 +17,7 @@ import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
 import { createPushConfigs } from "../engine/callbacks/push-configs.ts";
 import { loadSigningKey } from "../engine/receipts/receipt-keys.ts";
+import { createTextLoop } from "../engine/search/text-loop.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { AccessTokens } from "../platform/auth/access-tokens.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
@@ -249,6 +250,11 @@ export async function openServer(
   closers.defer(() => schedules.close());
   closers.defer(deps.wakeup.subscribe("schedule", () => schedules.wake()));
   schedules.open();
+  if (config.runsSearch) {
+    const texts = createTextLoop({ db, clock, events });
+    closers.defer(() => texts.close());
+    texts.open();
+  }
   for (const { start } of served) {
     start?.();
   }

@@ -3,7 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Command, Option } from "commander";
 import { type Run, type Run_State, Run_StateSchema, RunSchema } from "#gen/runnel/v1/run_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunMatchSchema, RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
 import { type ExportedRun, type ExportFormat, exportFormats, exportRun } from "../platform/base/run-export.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
@@ -23,9 +23,11 @@ interface RunListFlags extends ListFlags {
   readonly session: string;
   readonly agent: string;
   readonly state?: string;
+  readonly search: string;
 }
 
 const saidCharsMax = 60;
+const foundCharsMax = 120;
 const runId = "0198c5f2-7a3b-7c41-9d52-6e8f0a1b2c3d";
 
 /** Defines `runs`. */
@@ -44,8 +46,14 @@ function addRunList(runs: Command): void {
     .addHelpText("after", example("runnel runs list --state failed"))
     .option("--session <id>", "only of this session", "")
     .option("--agent <name>", "only of the agent of this name", "")
-    .addOption(new Option("--state <state>", "only runs in this state").choices(wordsOf(Run_StateSchema)))
+    .addOption(
+      new Option("--state <state>", "only runs in this state").choices(wordsOf(Run_StateSchema)).conflicts("search"),
+    )
+    .option("--search <text>", "only runs with these words in their messages, results or errors", "")
     .action(({ session: sessionId, agent: agentName, state: word = "", ...flags }: RunListFlags, command: Command) => {
+      if (flags.search !== "") {
+        return searchRuns(command, flags, { query: flags.search, sessionId, agentName });
+      }
       const state: Run_State | undefined = enumShape(Run_StateSchema).numbers.get(word);
       const filter = { sessionId, agentName, states: state === undefined ? [] : [state] };
       return listAll(command, flags, {
@@ -71,6 +79,31 @@ function addRunList(runs: Command): void {
         },
       });
     });
+}
+
+/** Prints the runs that have the words, each with the part of its text around them. */
+async function searchRuns(
+  command: Command,
+  flags: ListFlags,
+  asked: { readonly query: string; readonly sessionId: string; readonly agentName: string },
+): Promise<void> {
+  await listAll(command, flags, {
+    name: "matches",
+    schema: RunMatchSchema,
+    id: ({ run }) => run?.runId ?? "",
+    read: async ({ client }, request) => {
+      const page = await client(RunService).searchRuns({ ...asked, ...request });
+      return { items: page.matches, nextPageToken: page.nextPageToken };
+    },
+    columns: ["RUN", "STATE", "AGENT", "CREATED", "FOUND"],
+    row: ({ run = create(RunSchema), snippet }, cut) => [
+      run.runId,
+      stateOf(run),
+      run.agentName,
+      timeOf(run.createTime),
+      cut(snippet.map(({ text }) => text).join(""), foundCharsMax),
+    ],
+  });
 }
 
 function addRun(runs: Command): void {

@@ -18,7 +18,7 @@ const layers: readonly (readonly string[])[] = [
   ["engine/log"],
   ["engine/approvals", "engine/memory", "engine/receipts", "engine/sessions"],
   ["engine/runs"],
-  ["engine/callbacks"],
+  ["engine/callbacks", "engine/search"],
   ["agent/models", "agent/tools"],
   ["agent/budget", "agent/skills"],
   ["agent/response"],

@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ask, boss, callOf, echo, openStage } from "../child-runs/team.ts";
+import { answer } from "../fakes/provider.ts";
 import { openFolder } from "../fixtures.ts";
+import { until } from "../harness/wait.ts";
 import { runCommand } from "./command.ts";
 
 const worker = { name: "worker", agent: { systemPrompt: "worker" } };
@@ -70,5 +72,20 @@ test("an export has the input, the calls and the texts of a run, in three format
   expect(json.results.map(({ sequence }: { sequence: string }) => Number(sequence))).toEqual(
     json.results.map((_: unknown, index: number) => index + 1),
   );
-  expect(JSON.parse((await runs("--json")).stdout)).toMatchObject({ runId, format: "md", text: markdown });
+  expect(JSON.parse((await runs("--json")).stdout)).toMatchObject({ run_id: runId, format: "md", text: markdown });
+});
+
+test("a list with --search has the runs with the words, and what stands around them", async () => {
+  const stage = await openStage({ boss: () => answer("A curlew calls."), worker: echo });
+  const { runId } = await ask(stage.client, agent);
+  await stage.ended(runId);
+  const list = async (...words: string[]) =>
+    (await runCommand(["runs", "list", ...words, "--url", stage.service.url])).stdout;
+  await until("the text", async () => (await list("--search", "curlew")).includes("A curlew calls."));
+  expect(await list("--search", "curlew -calls")).not.toContain(runId);
+  const { matches } = JSON.parse(await list("--search", "Curlew", "--json"));
+  expect(matches[0]).toMatchObject({
+    run: { run_id: runId },
+    snippet: expect.arrayContaining([{ text: "curlew", is_match: true }]),
+  });
 });

@@ -34,6 +34,10 @@ function fillOf({ client, sessions, resultsPerRun }: Growth): string {
     select run, sequence, 1, '\\x00' from made cross join generate_series(1, ${resultsPerRun}) as sequence;
   insert into transcript (session, position, run_id, message)
     select session, position, run, '\\x00' from made cross join generate_series(0, 1) as position;
+  insert into run_text (run_id, client, session, text, words, is_final)
+    select run, client, session, 'grown ' || number, to_tsvector('simple', 'grown ' || number) || array_to_tsvector(array['client ' || md5(client)]), true from made;
+  insert into run_text_cursor (run_id) select run from made order by run desc limit 1
+    on conflict (is_only) do update set run_id = excluded.run_id;
   insert into checkpoint (run_id, turn, sequence, state) select run, 1, 1, '' from made;
   insert into tool_call (run_id, turn, position, call, outcome, log_sequence) select run, 1, 0, '', '', 1 from made;
   insert into callback (client, session, run_id, sequence, status, base_url, state, end_time, create_time)

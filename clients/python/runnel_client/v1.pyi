@@ -2443,6 +2443,52 @@ class ListRunsResponse(_Message):
     def __init__(self, *, runs: _Iterable[Run | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ..., total_size: _int | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["total_size"]) -> _bool: ...
 
+class SearchRunsRequest(_Message):
+    """Request of SearchRuns."""
+    query: _str
+    """Words that a text must have. Quotes make a phrase, `or` between words gives a choice, and a minus leaves a word out."""
+    page_size: _int
+    """Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50."""
+    page_token: _str
+    """`next_page_token` of the previous page, with the same query and filters; unset means the first page."""
+    session_id: _str
+    """Id of a session: only its runs; unset means the runs of all sessions."""
+    agent_name: _str
+    """Exact name of the agent; unset means any."""
+    create_time_from: _Timestamp
+    """Earliest creation time, inclusive; unset means no limit."""
+    create_time_to: _Timestamp
+    """Latest creation time, exclusive; unset means no limit."""
+    annotation: _str
+    """A member of the annotations and its value as text, such as `team=billing`; unset means any."""
+    def __init__(self, *, query: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., session_id: _str | None = ..., agent_name: _str | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., annotation: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time_from", "create_time_to"]) -> _bool: ...
+
+class SearchRunsResponse(_Message):
+    """Response of SearchRuns."""
+    matches: _Messages[RunMatch]
+    """The matches, newest run first."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, matches: _Iterable[RunMatch | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class RunMatch(_Message):
+    """A run whose text matches."""
+    run: Run
+    """The run."""
+    snippet: _Messages[SnippetPart]
+    """A part of its text around the words that were found."""
+    def __init__(self, *, run: Run | _Mapping[_str, _Any] | None = ..., snippet: _Iterable[SnippetPart | _Mapping[_str, _Any]] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["run"]) -> _bool: ...
+
+class SnippetPart(_Message):
+    """A piece of a snippet."""
+    text: _str
+    """The piece as plain text."""
+    is_match: _bool
+    """True for a word that was found."""
+    def __init__(self, *, text: _str | None = ..., is_match: _bool | None = ...) -> None: ...
+
 class WatchRunsRequest(_Message):
     """Request of WatchRuns."""
     session_id: _str
@@ -2595,6 +2641,15 @@ class RunService(_Service):
         Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
         """
         ...
+    def search_runs(self, request: SearchRunsRequest, *, timeout: _float | None = ...) -> SearchRunsResponse:
+        """
+        Searches the texts of the runs of the calling client: their messages, results of tools, outputs and errors. Newest runs first.
+
+        A text is found a few seconds after it was written, and the first 65,536 characters of a run are searched. Upper and lower case
+        are the same. Deleted runs and those of deleted sessions are left out. FAILED_PRECONDITION (SEARCH_OFF) when the service keeps no
+        texts.
+        """
+        ...
     def delete_run(self, request: DeleteRunRequest, *, timeout: _float | None = ...) -> DeleteRunResponse:
         """
         Deletes a run for its client, and cancels it when it is active.
@@ -2679,6 +2734,15 @@ class AsyncRunService(_AsyncService):
         Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
 
         Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
+        """
+        ...
+    async def search_runs(self, request: SearchRunsRequest, *, timeout: _float | None = ...) -> SearchRunsResponse:
+        """
+        Searches the texts of the runs of the calling client: their messages, results of tools, outputs and errors. Newest runs first.
+
+        A text is found a few seconds after it was written, and the first 65,536 characters of a run are searched. Upper and lower case
+        are the same. Deleted runs and those of deleted sessions are left out. FAILED_PRECONDITION (SEARCH_OFF) when the service keeps no
+        texts.
         """
         ...
     async def delete_run(self, request: DeleteRunRequest, *, timeout: _float | None = ...) -> DeleteRunResponse:

@@ -325,6 +325,156 @@ export declare type ListRunsResponse = Message<"runnel.v1.ListRunsResponse"> & {
 export declare const ListRunsResponseSchema: GenMessage<ListRunsResponse>;
 
 /**
+ * Request of SearchRuns.
+ *
+ * @generated from message runnel.v1.SearchRunsRequest
+ */
+export declare type SearchRunsRequest = Message<"runnel.v1.SearchRunsRequest"> & {
+  /**
+   * Words that a text must have. Quotes make a phrase, `or` between words gives a choice, and a minus leaves a word out.
+   *
+   * @generated from field: string query = 1;
+   */
+  query: string;
+
+  /**
+   * Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page, with the same query and filters; unset means the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * Id of a session: only its runs; unset means the runs of all sessions.
+   *
+   * @generated from field: string session_id = 4;
+   */
+  sessionId: string;
+
+  /**
+   * Exact name of the agent; unset means any.
+   *
+   * @generated from field: string agent_name = 5;
+   */
+  agentName: string;
+
+  /**
+   * Earliest creation time, inclusive; unset means no limit.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time_from = 6;
+   */
+  createTimeFrom?: Timestamp | undefined;
+
+  /**
+   * Latest creation time, exclusive; unset means no limit.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time_to = 7;
+   */
+  createTimeTo?: Timestamp | undefined;
+
+  /**
+   * A member of the annotations and its value as text, such as `team=billing`; unset means any.
+   *
+   * @generated from field: string annotation = 8;
+   */
+  annotation: string;
+};
+
+/**
+ * Describes the message runnel.v1.SearchRunsRequest.
+ * Use `create(SearchRunsRequestSchema)` to create a new message.
+ */
+export declare const SearchRunsRequestSchema: GenMessage<SearchRunsRequest>;
+
+/**
+ * Response of SearchRuns.
+ *
+ * @generated from message runnel.v1.SearchRunsResponse
+ */
+export declare type SearchRunsResponse = Message<"runnel.v1.SearchRunsResponse"> & {
+  /**
+   * The matches, newest run first.
+   *
+   * @generated from field: repeated runnel.v1.RunMatch matches = 1;
+   */
+  matches: RunMatch[];
+
+  /**
+   * Token of the next page; empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message runnel.v1.SearchRunsResponse.
+ * Use `create(SearchRunsResponseSchema)` to create a new message.
+ */
+export declare const SearchRunsResponseSchema: GenMessage<SearchRunsResponse>;
+
+/**
+ * A run whose text matches.
+ *
+ * @generated from message runnel.v1.RunMatch
+ */
+export declare type RunMatch = Message<"runnel.v1.RunMatch"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: runnel.v1.Run run = 1;
+   */
+  run?: Run | undefined;
+
+  /**
+   * A part of its text around the words that were found.
+   *
+   * @generated from field: repeated runnel.v1.SnippetPart snippet = 2;
+   */
+  snippet: SnippetPart[];
+};
+
+/**
+ * Describes the message runnel.v1.RunMatch.
+ * Use `create(RunMatchSchema)` to create a new message.
+ */
+export declare const RunMatchSchema: GenMessage<RunMatch>;
+
+/**
+ * A piece of a snippet.
+ *
+ * @generated from message runnel.v1.SnippetPart
+ */
+export declare type SnippetPart = Message<"runnel.v1.SnippetPart"> & {
+  /**
+   * The piece as plain text.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * True for a word that was found.
+   *
+   * @generated from field: bool is_match = 2;
+   */
+  isMatch: boolean;
+};
+
+/**
+ * Describes the message runnel.v1.SnippetPart.
+ * Use `create(SnippetPartSchema)` to create a new message.
+ */
+export declare const SnippetPartSchema: GenMessage<SnippetPart>;
+
+/**
  * Request of WatchRuns.
  *
  * @generated from message runnel.v1.WatchRunsRequest
@@ -776,6 +926,20 @@ export declare const RunService: GenService<{
     methodKind: "unary";
     input: typeof ListRunsRequestSchema;
     output: typeof ListRunsResponseSchema;
+  },
+  /**
+   * Searches the texts of the runs of the calling client: their messages, results of tools, outputs and errors. Newest runs first.
+   *
+   * A text is found a few seconds after it was written, and the first 65,536 characters of a run are searched. Upper and lower case
+   * are the same. Deleted runs and those of deleted sessions are left out. FAILED_PRECONDITION (SEARCH_OFF) when the service keeps no
+   * texts.
+   *
+   * @generated from rpc runnel.v1.RunService.SearchRuns
+   */
+  searchRuns: {
+    methodKind: "unary";
+    input: typeof SearchRunsRequestSchema;
+    output: typeof SearchRunsResponseSchema;
   },
   /**
    * Deletes a run for its client, and cancels it when it is active.

@@ -23,6 +23,7 @@ import { deletePushConfigsOf } from "../storage/push-config.ts";
 import type { Retention } from "../storage/retention.ts";
 import { lockRun } from "../storage/run.ts";
 import { readResultPage } from "../storage/run-result.ts";
+import { deleteRunTexts } from "../storage/run-text.ts";
 import { lockSession, markSessionDeleted } from "../storage/session.ts";
 import { deleteStateOfSessions } from "../storage/state-value.ts";
 import { deleteToolCalls } from "../storage/tool-call.ts";
@@ -128,6 +129,7 @@ async function purgeContents(deps: PurgeDeps, session: string): Promise<number> 
     await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
     await emptyApprovals(db, runs);
     await deleteCheckpoints(db, runs);
+    await deleteRunTexts(db, runs);
     for (const { purgeRuns } of retention) {
       await purgeRuns?.(db, runs);
     }

@@ -282,7 +282,8 @@ function selectRuns(db: Db, filter: RunFilter, { before, limit }: RunPage) {
   return end === undefined ? query : query.where("run.id", "<", end);
 }
 
-function visibleRuns(db: Db | Transaction) {
+/** Selects runs as their clients see them. */
+export function visibleRuns(db: Db | Transaction) {
   return db
     .selectFrom("run")
     .innerJoin("session", "session.id", "run.session")

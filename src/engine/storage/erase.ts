@@ -8,6 +8,7 @@ import { deleteApprovals } from "./approval.ts";
 import { deleteCallbacks } from "./callback.ts";
 import { deleteCheckpoints } from "./checkpoint.ts";
 import type { Retention } from "./retention.ts";
+import { deleteRunTexts } from "./run-text.ts";
 import { deleteStateOfSessions } from "./state-value.ts";
 import { deleteToolCalls } from "./tool-call.ts";
 import { deleteTranscript } from "./transcript.ts";
@@ -58,6 +59,7 @@ export async function eraseContents(
     await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
     await deleteApprovals(db, { runs, rowsMax: erasedRowsMax });
     await deleteCheckpoints(db, runs);
+    await deleteRunTexts(db, runs);
     for (const { deleteOfRuns } of retention) {
       await deleteOfRuns?.(db, runs);
     }

@@ -110,6 +110,7 @@ export async function readRunInput(db: Db, runId: string): Promise<RunInput | un
 
 /** Marks a run as deleted: its client does not find it any more. */
 export async function markRunDeleted(trx: Transaction, id: string): Promise<void> {
+  await sql`delete from run_text where run_id = ${id}`.execute(trx);
   await trx.updateTable("run").set({ delete_time: sql<Date>`now()` }).where("id", "=", id).execute();
 }
 

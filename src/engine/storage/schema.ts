@@ -9,6 +9,8 @@ declare module "../../platform/database/schema.ts" {
     session: SessionTable;
     run: RunTable;
     run_result: RunResultTable;
+    run_text: RunTextTable;
+    run_text_cursor: RunTextCursorTable;
     checkpoint: CheckpointTable;
     transcript: TranscriptTable;
     compaction: CompactionTable;
@@ -127,6 +129,23 @@ export interface RunResultTable {
   sequence: number;
   epoch: number;
   payload: Uint8Array;
+}
+
+/** The text of a run, for search. */
+export interface RunTextTable {
+  run_id: string;
+  client: string;
+  session: string;
+  text: string;
+  words: string;
+  /** Whether the text has the end of the run. */
+  is_final: boolean;
+}
+
+/** How far the texts of runs are written: one row. */
+export interface RunTextCursorTable {
+  is_only: Generated<boolean>;
+  run_id: string;
 }
 
 /** The newest checkpoint of a run. */

@@ -6,6 +6,7 @@ import { textArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
+import { deleteTextsOfSessions } from "./run-text.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
 
 const sessionColumns = [
@@ -170,18 +171,22 @@ export async function listSessions(
     query = query.where("session.id", "<", before);
   }
   if (runStatuses !== undefined) {
-    const hasRun = sql`coalesce(run.status, '')`;
     const among = textArray(runStatuses.map((status) => status ?? ""));
-    query = query.where(sql<boolean>`${hasRun} = any(${among}::text[])`);
+    query = query.where(notRare(sql`coalesce(run.status, '') = any(${among}::text[])`));
   }
   if (agentName !== undefined) {
-    query = query.where("run.agent_name", "=", agentName);
+    query = query.where(notRare(sql`run.agent_name = ${agentName}`));
   }
   if (forkOf !== undefined) {
     const origin = sql`(select id from session where client = ${client} and name = ${forkOf} and delete_time is null)`;
     query = query.where(sql<boolean>`session.forked_from = ${origin}`);
   }
   return await query.execute();
+}
+
+/** Hides a condition from the planner, which would expect few matches and sort all sessions of the client for them. */
+function notRare(condition: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`case when ${condition} then true else false end`;
 }
 
 /** Returns the session of a run, whose directory the run's tools work in; undefined when the run does not exist. */
@@ -223,9 +228,10 @@ function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
     .where("delete_time", "is", null);
 }
 
-/** Marks a session as deleted, and those of its child runs. */
+/** Marks a session as deleted, and those of its child runs. From now on no search finds their runs. */
 export async function markSessionDeleted(trx: Transaction, id: string): Promise<void> {
   await sql`update session set delete_time = now() where id in (${withChildSessions(id)})`.execute(trx);
+  await deleteTextsOfSessions(trx, withChildSessions(id));
 }
 
 /** Returns a query of the ids of a session, of the sessions of its child runs, and of those below them. */

@@ -238,6 +238,12 @@ export const coreReasons = nameReasons({
     about: "The call requires a run that has ended.",
     fix: "Repeat the call after the end of the run.",
   },
+  SEARCH_OFF: {
+    code: Code.FailedPrecondition,
+    httpStatus: 409,
+    about: "The service keeps no texts of runs for search: the setting `runs.search` is off.",
+    fix: "List runs by their filters, or switch `runs.search` on.",
+  },
   RESULTS_EXPIRED: {
     code: Code.NotFound,
     httpStatus: 410,

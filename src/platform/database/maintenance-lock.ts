@@ -3,11 +3,16 @@
 import { sql } from "kysely";
 import type { Db } from "./database.ts";
 
-/** Runs a pass unless another replica runs one. Returns false when it did not run. */
-export async function withMaintenanceLock(db: Db, pass: (db: Db) => Promise<void>): Promise<boolean> {
+/** Runs a pass of this work unless another replica runs one. Returns false when it did not run. */
+export async function withMaintenanceLock(
+  db: Db,
+  pass: (db: Db) => Promise<void>,
+  work = "maintenance",
+): Promise<boolean> {
+  const key = sql`hashtext(${`runnel ${work}`})`;
   return await db.connection().execute(async (connection) => {
     const { rows } = await sql<{ locked: boolean }>`
-      select pg_try_advisory_lock(hashtext('runnel maintenance')) as locked`.execute(connection);
+      select pg_try_advisory_lock(${key}) as locked`.execute(connection);
     if (rows[0]?.locked !== true) {
       return false;
     }
@@ -15,7 +20,7 @@ export async function withMaintenanceLock(db: Db, pass: (db: Db) => Promise<void
       await pass(connection);
       return true;
     } finally {
-      await sql`select pg_advisory_unlock(hashtext('runnel maintenance'))`.execute(connection);
+      await sql`select pg_advisory_unlock(${key})`.execute(connection);
     }
   });
 }

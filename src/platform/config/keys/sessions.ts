@@ -77,6 +77,12 @@ export const sessionKeys = {
     max: 60_000,
     about: "Time without a sign of life after which a replica's runs are taken over.",
   }),
+  runsSearch: flag({
+    path: "runs.search",
+    fallback: true,
+    about:
+      "Whether the texts of runs are kept once more, with an index of their words, so that clients can search them.",
+  }),
   runsPieceWaitMs: integer({
     path: "runs.piece_wait_ms",
     fallback: 25,

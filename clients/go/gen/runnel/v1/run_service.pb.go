@@ -559,6 +559,280 @@ func (x *ListRunsResponse) GetTotalSize() int32 {
 	return 0
 }
 
+// Request of SearchRuns.
+type SearchRunsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Words that a text must have. Quotes make a phrase, `or` between words gives a choice, and a minus leaves a word out.
+	Query string `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
+	// Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// `next_page_token` of the previous page, with the same query and filters; unset means the first page.
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Id of a session: only its runs; unset means the runs of all sessions.
+	SessionId string `protobuf:"bytes,4,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// Exact name of the agent; unset means any.
+	AgentName string `protobuf:"bytes,5,opt,name=agent_name,json=agentName,proto3" json:"agent_name,omitempty"`
+	// Earliest creation time, inclusive; unset means no limit.
+	CreateTimeFrom *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time_from,json=createTimeFrom,proto3" json:"create_time_from,omitempty"`
+	// Latest creation time, exclusive; unset means no limit.
+	CreateTimeTo *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=create_time_to,json=createTimeTo,proto3" json:"create_time_to,omitempty"`
+	// A member of the annotations and its value as text, such as `team=billing`; unset means any.
+	Annotation    string `protobuf:"bytes,8,opt,name=annotation,proto3" json:"annotation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchRunsRequest) Reset() {
+	*x = SearchRunsRequest{}
+	mi := &file_runnel_v1_run_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchRunsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchRunsRequest) ProtoMessage() {}
+
+func (x *SearchRunsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_run_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchRunsRequest.ProtoReflect.Descriptor instead.
+func (*SearchRunsRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *SearchRunsRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *SearchRunsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *SearchRunsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *SearchRunsRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *SearchRunsRequest) GetAgentName() string {
+	if x != nil {
+		return x.AgentName
+	}
+	return ""
+}
+
+func (x *SearchRunsRequest) GetCreateTimeFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTimeFrom
+	}
+	return nil
+}
+
+func (x *SearchRunsRequest) GetCreateTimeTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTimeTo
+	}
+	return nil
+}
+
+func (x *SearchRunsRequest) GetAnnotation() string {
+	if x != nil {
+		return x.Annotation
+	}
+	return ""
+}
+
+// Response of SearchRuns.
+type SearchRunsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The matches, newest run first.
+	Matches []*RunMatch `protobuf:"bytes,1,rep,name=matches,proto3" json:"matches,omitempty"`
+	// Token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchRunsResponse) Reset() {
+	*x = SearchRunsResponse{}
+	mi := &file_runnel_v1_run_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchRunsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchRunsResponse) ProtoMessage() {}
+
+func (x *SearchRunsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_run_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchRunsResponse.ProtoReflect.Descriptor instead.
+func (*SearchRunsResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *SearchRunsResponse) GetMatches() []*RunMatch {
+	if x != nil {
+		return x.Matches
+	}
+	return nil
+}
+
+func (x *SearchRunsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// A run whose text matches.
+type RunMatch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The run.
+	Run *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// A part of its text around the words that were found.
+	Snippet       []*SnippetPart `protobuf:"bytes,2,rep,name=snippet,proto3" json:"snippet,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunMatch) Reset() {
+	*x = RunMatch{}
+	mi := &file_runnel_v1_run_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunMatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunMatch) ProtoMessage() {}
+
+func (x *RunMatch) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_run_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunMatch.ProtoReflect.Descriptor instead.
+func (*RunMatch) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RunMatch) GetRun() *Run {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *RunMatch) GetSnippet() []*SnippetPart {
+	if x != nil {
+		return x.Snippet
+	}
+	return nil
+}
+
+// A piece of a snippet.
+type SnippetPart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The piece as plain text.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// True for a word that was found.
+	IsMatch       bool `protobuf:"varint,2,opt,name=is_match,json=isMatch,proto3" json:"is_match,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SnippetPart) Reset() {
+	*x = SnippetPart{}
+	mi := &file_runnel_v1_run_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SnippetPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SnippetPart) ProtoMessage() {}
+
+func (x *SnippetPart) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_run_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SnippetPart.ProtoReflect.Descriptor instead.
+func (*SnippetPart) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *SnippetPart) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *SnippetPart) GetIsMatch() bool {
+	if x != nil {
+		return x.IsMatch
+	}
+	return false
+}
+
 // Request of WatchRuns.
 type WatchRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -573,7 +847,7 @@ type WatchRunsRequest struct {
 
 func (x *WatchRunsRequest) Reset() {
 	*x = WatchRunsRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[6]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -585,7 +859,7 @@ func (x *WatchRunsRequest) String() string {
 func (*WatchRunsRequest) ProtoMessage() {}
 
 func (x *WatchRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[6]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -598,7 +872,7 @@ func (x *WatchRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRunsRequest.ProtoReflect.Descriptor instead.
 func (*WatchRunsRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{6}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WatchRunsRequest) GetSessionId() string {
@@ -632,7 +906,7 @@ type WatchRunsResponse struct {
 
 func (x *WatchRunsResponse) Reset() {
 	*x = WatchRunsResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +918,7 @@ func (x *WatchRunsResponse) String() string {
 func (*WatchRunsResponse) ProtoMessage() {}
 
 func (x *WatchRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[7]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +931,7 @@ func (x *WatchRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRunsResponse.ProtoReflect.Descriptor instead.
 func (*WatchRunsResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{7}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *WatchRunsResponse) GetCursor() string {
@@ -707,7 +981,7 @@ type TailRunRequest struct {
 
 func (x *TailRunRequest) Reset() {
 	*x = TailRunRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[8]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -719,7 +993,7 @@ func (x *TailRunRequest) String() string {
 func (*TailRunRequest) ProtoMessage() {}
 
 func (x *TailRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[8]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -732,7 +1006,7 @@ func (x *TailRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TailRunRequest.ProtoReflect.Descriptor instead.
 func (*TailRunRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{8}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TailRunRequest) GetRunId() string {
@@ -760,7 +1034,7 @@ type TailRunResponse struct {
 
 func (x *TailRunResponse) Reset() {
 	*x = TailRunResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[9]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -772,7 +1046,7 @@ func (x *TailRunResponse) String() string {
 func (*TailRunResponse) ProtoMessage() {}
 
 func (x *TailRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[9]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -785,7 +1059,7 @@ func (x *TailRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TailRunResponse.ProtoReflect.Descriptor instead.
 func (*TailRunResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{9}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TailRunResponse) GetResults() []*RunResult {
@@ -808,7 +1082,7 @@ type TailRunTreeRequest struct {
 
 func (x *TailRunTreeRequest) Reset() {
 	*x = TailRunTreeRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[10]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -820,7 +1094,7 @@ func (x *TailRunTreeRequest) String() string {
 func (*TailRunTreeRequest) ProtoMessage() {}
 
 func (x *TailRunTreeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[10]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -833,7 +1107,7 @@ func (x *TailRunTreeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TailRunTreeRequest.ProtoReflect.Descriptor instead.
 func (*TailRunTreeRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{10}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TailRunTreeRequest) GetRunId() string {
@@ -867,7 +1141,7 @@ type TailRunTreeResponse struct {
 
 func (x *TailRunTreeResponse) Reset() {
 	*x = TailRunTreeResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[11]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -879,7 +1153,7 @@ func (x *TailRunTreeResponse) String() string {
 func (*TailRunTreeResponse) ProtoMessage() {}
 
 func (x *TailRunTreeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[11]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -892,7 +1166,7 @@ func (x *TailRunTreeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TailRunTreeResponse.ProtoReflect.Descriptor instead.
 func (*TailRunTreeResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{11}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TailRunTreeResponse) GetCursor() string {
@@ -944,7 +1218,7 @@ type ListRunResultsRequest struct {
 
 func (x *ListRunResultsRequest) Reset() {
 	*x = ListRunResultsRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[12]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -956,7 +1230,7 @@ func (x *ListRunResultsRequest) String() string {
 func (*ListRunResultsRequest) ProtoMessage() {}
 
 func (x *ListRunResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[12]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -969,7 +1243,7 @@ func (x *ListRunResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunResultsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunResultsRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{12}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListRunResultsRequest) GetRunId() string {
@@ -1006,7 +1280,7 @@ type ListRunResultsResponse struct {
 
 func (x *ListRunResultsResponse) Reset() {
 	*x = ListRunResultsResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[13]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1292,7 @@ func (x *ListRunResultsResponse) String() string {
 func (*ListRunResultsResponse) ProtoMessage() {}
 
 func (x *ListRunResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[13]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1305,7 @@ func (x *ListRunResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunResultsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunResultsResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{13}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListRunResultsResponse) GetResults() []*RunResult {
@@ -1059,7 +1333,7 @@ type CancelRunRequest struct {
 
 func (x *CancelRunRequest) Reset() {
 	*x = CancelRunRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[14]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1345,7 @@ func (x *CancelRunRequest) String() string {
 func (*CancelRunRequest) ProtoMessage() {}
 
 func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[14]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1358,7 @@ func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{14}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelRunRequest) GetRunId() string {
@@ -1105,7 +1379,7 @@ type CancelRunResponse struct {
 
 func (x *CancelRunResponse) Reset() {
 	*x = CancelRunResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[15]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1117,7 +1391,7 @@ func (x *CancelRunResponse) String() string {
 func (*CancelRunResponse) ProtoMessage() {}
 
 func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[15]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1130,7 +1404,7 @@ func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{15}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CancelRunResponse) GetRun() *Run {
@@ -1163,7 +1437,7 @@ type CancelRunsRequest struct {
 
 func (x *CancelRunsRequest) Reset() {
 	*x = CancelRunsRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[16]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1175,7 +1449,7 @@ func (x *CancelRunsRequest) String() string {
 func (*CancelRunsRequest) ProtoMessage() {}
 
 func (x *CancelRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[16]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1188,7 +1462,7 @@ func (x *CancelRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunsRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunsRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{16}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CancelRunsRequest) GetSessionId() string {
@@ -1251,7 +1525,7 @@ type CancelRunsResponse struct {
 
 func (x *CancelRunsResponse) Reset() {
 	*x = CancelRunsResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[17]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1263,7 +1537,7 @@ func (x *CancelRunsResponse) String() string {
 func (*CancelRunsResponse) ProtoMessage() {}
 
 func (x *CancelRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[17]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1276,7 +1550,7 @@ func (x *CancelRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunsResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunsResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{17}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CancelRunsResponse) GetCancelled() int32 {
@@ -1297,7 +1571,7 @@ type DeleteRunRequest struct {
 
 func (x *DeleteRunRequest) Reset() {
 	*x = DeleteRunRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1309,7 +1583,7 @@ func (x *DeleteRunRequest) String() string {
 func (*DeleteRunRequest) ProtoMessage() {}
 
 func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1322,7 +1596,7 @@ func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRunRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{18}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DeleteRunRequest) GetRunId() string {
@@ -1341,7 +1615,7 @@ type DeleteRunResponse struct {
 
 func (x *DeleteRunResponse) Reset() {
 	*x = DeleteRunResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1353,7 +1627,7 @@ func (x *DeleteRunResponse) String() string {
 func (*DeleteRunResponse) ProtoMessage() {}
 
 func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1366,7 +1640,7 @@ func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRunResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{19}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{23}
 }
 
 // TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same
@@ -1381,7 +1655,7 @@ type TailRunBytes struct {
 
 func (x *TailRunBytes) Reset() {
 	*x = TailRunBytes{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1667,7 @@ func (x *TailRunBytes) String() string {
 func (*TailRunBytes) ProtoMessage() {}
 
 func (x *TailRunBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1680,7 @@ func (x *TailRunBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TailRunBytes.ProtoReflect.Descriptor instead.
 func (*TailRunBytes) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{20}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TailRunBytes) GetResults() [][]byte {
@@ -1420,7 +1694,7 @@ var File_runnel_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1brunnel/v1/run_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x16runnel/v1/result.proto\x1a\x13runnel/v1/run.proto\x1a\x17runnel/v1/session.proto\"0\n" +
+	"\x1brunnel/v1/run_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x17runnel/v1/message.proto\x1a\x16runnel/v1/result.proto\x1a\x13runnel/v1/run.proto\x1a\x17runnel/v1/session.proto\"0\n" +
 	"\rGetRunRequest\x12\x1f\n" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"U\n" +
 	"\x0eGetRunResponse\x12 \n" +
@@ -1465,7 +1739,33 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\"\n" +
 	"\n" +
 	"total_size\x18\x03 \x01(\x05H\x00R\ttotalSize\x88\x01\x01B\r\n" +
-	"\v_total_size\"`\n" +
+	"\v_total_size\"\xc2\x04\n" +
+	"\x11SearchRunsRequest\x12%\n" +
+	"\x05query\x18\x01 \x01(\tB\x0f\xbaH\fr\n" +
+	"\x90\xda\xf4\a\x01\x10\x01(\x80\bR\x05query\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xfa\x01(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\tpageToken\x12'\n" +
+	"\n" +
+	"session_id\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\tsessionId\x12'\n" +
+	"\n" +
+	"agent_name\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\tagentName\x12W\n" +
+	"\x10create_time_from\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x11\xbaH\x0e\xb2\x01\v\"\a\b\xff\x82\xd1\xff\xaf\a2\x00R\x0ecreateTimeFrom\x12S\n" +
+	"\x0ecreate_time_to\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x11\xbaH\x0e\xb2\x01\v\"\a\b\xff\x82\xd1\xff\xaf\a2\x00R\fcreateTimeTo\x12\xb3\x01\n" +
+	"\n" +
+	"annotation\x18\b \x01(\tB\x92\x01\xbaH\x8e\x01\xba\x01\x85\x01\n" +
+	"\x12annotation.pattern\x12Hinvalid annotation: must be a name, =, and a value, such as team=billing\x1a%this == '' || this.matches('^[^=]+=')r\x03(\x80\bR\n" +
+	"annotation\"t\n" +
+	"\x12SearchRunsResponse\x126\n" +
+	"\amatches\x18\x01 \x03(\v2\x13.runnel.v1.RunMatchB\a\xa2\xd9\xf4\a\x02\x10\x01R\amatches\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"^\n" +
+	"\bRunMatch\x12 \n" +
+	"\x03run\x18\x01 \x01(\v2\x0e.runnel.v1.RunR\x03run\x120\n" +
+	"\asnippet\x18\x02 \x03(\v2\x16.runnel.v1.SnippetPartR\asnippet\"<\n" +
+	"\vSnippetPart\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x19\n" +
+	"\bis_match\x18\x02 \x01(\bR\aisMatch\"`\n" +
 	"\x10WatchRunsRequest\x12'\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\tsessionId\x12#\n" +
@@ -1521,13 +1821,15 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"\x13\n" +
 	"\x11DeleteRunResponse\"(\n" +
 	"\fTailRunBytes\x12\x18\n" +
-	"\aresults\x18\x01 \x03(\fR\aresults2\xd6\b\n" +
+	"\aresults\x18\x01 \x03(\fR\aresults2\xbd\t\n" +
 	"\n" +
 	"RunService\x12`\n" +
 	"\x06GetRun\x12\x18.runnel.v1.GetRunRequest\x1a\x19.runnel.v1.GetRunResponse\"!\x82\xd3\xe4\x93\x02\x18b\x03run\x12\x11/v1/runs/{run_id}\x90\x02\x01\x12p\n" +
 	"\vGetRunInput\x12\x1d.runnel.v1.GetRunInputRequest\x1a\x1e.runnel.v1.GetRunInputResponse\"\"\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/runs/{run_id}/input\x90\x02\x01\x12X\n" +
 	"\bListRuns\x12\x1a.runnel.v1.ListRunsRequest\x1a\x1b.runnel.v1.ListRunsResponse\"\x13\x82\xd3\xe4\x93\x02\n" +
-	"\x12\b/v1/runs\x90\x02\x01\x12d\n" +
+	"\x12\b/v1/runs\x90\x02\x01\x12e\n" +
+	"\n" +
+	"SearchRuns\x12\x1c.runnel.v1.SearchRunsRequest\x1a\x1d.runnel.v1.SearchRunsResponse\"\x1a\x82\xd3\xe4\x93\x02\x11\x12\x0f/v1/runs:search\x90\x02\x01\x12d\n" +
 	"\tDeleteRun\x12\x1b.runnel.v1.DeleteRunRequest\x1a\x1c.runnel.v1.DeleteRunResponse\"\x1c\x82\xd3\xe4\x93\x02\x13*\x11/v1/runs/{run_id}\x90\x02\x02\x12c\n" +
 	"\tWatchRuns\x12\x1b.runnel.v1.WatchRunsRequest\x1a\x1c.runnel.v1.WatchRunsResponse\"\x19\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/runs:watch\x90\x02\x010\x01\x12r\n" +
 	"\aTailRun\x12\x19.runnel.v1.TailRunRequest\x1a\x1a.runnel.v1.TailRunResponse\".\xd0\xd9\xf4\a\x04\x82\xd3\xe4\x93\x02 \x12\x1e/v1/runs/{run_id}/results:tail\x90\x02\x010\x01\x12v\n" +
@@ -1552,7 +1854,7 @@ func file_runnel_v1_run_service_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_runnel_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_runnel_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_runnel_v1_run_service_proto_goTypes = []any{
 	(ListRunsRequest_Order)(0),     // 0: runnel.v1.ListRunsRequest.Order
 	(*GetRunRequest)(nil),          // 1: runnel.v1.GetRunRequest
@@ -1561,71 +1863,82 @@ var file_runnel_v1_run_service_proto_goTypes = []any{
 	(*GetRunInputResponse)(nil),    // 4: runnel.v1.GetRunInputResponse
 	(*ListRunsRequest)(nil),        // 5: runnel.v1.ListRunsRequest
 	(*ListRunsResponse)(nil),       // 6: runnel.v1.ListRunsResponse
-	(*WatchRunsRequest)(nil),       // 7: runnel.v1.WatchRunsRequest
-	(*WatchRunsResponse)(nil),      // 8: runnel.v1.WatchRunsResponse
-	(*TailRunRequest)(nil),         // 9: runnel.v1.TailRunRequest
-	(*TailRunResponse)(nil),        // 10: runnel.v1.TailRunResponse
-	(*TailRunTreeRequest)(nil),     // 11: runnel.v1.TailRunTreeRequest
-	(*TailRunTreeResponse)(nil),    // 12: runnel.v1.TailRunTreeResponse
-	(*ListRunResultsRequest)(nil),  // 13: runnel.v1.ListRunResultsRequest
-	(*ListRunResultsResponse)(nil), // 14: runnel.v1.ListRunResultsResponse
-	(*CancelRunRequest)(nil),       // 15: runnel.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),      // 16: runnel.v1.CancelRunResponse
-	(*CancelRunsRequest)(nil),      // 17: runnel.v1.CancelRunsRequest
-	(*CancelRunsResponse)(nil),     // 18: runnel.v1.CancelRunsResponse
-	(*DeleteRunRequest)(nil),       // 19: runnel.v1.DeleteRunRequest
-	(*DeleteRunResponse)(nil),      // 20: runnel.v1.DeleteRunResponse
-	(*TailRunBytes)(nil),           // 21: runnel.v1.TailRunBytes
-	(*Run)(nil),                    // 22: runnel.v1.Run
-	(*Message)(nil),                // 23: runnel.v1.Message
-	(*Agent)(nil),                  // 24: runnel.v1.Agent
-	(Run_State)(0),                 // 25: runnel.v1.Run.State
-	(*timestamppb.Timestamp)(nil),  // 26: google.protobuf.Timestamp
-	(*RunResult)(nil),              // 27: runnel.v1.RunResult
+	(*SearchRunsRequest)(nil),      // 7: runnel.v1.SearchRunsRequest
+	(*SearchRunsResponse)(nil),     // 8: runnel.v1.SearchRunsResponse
+	(*RunMatch)(nil),               // 9: runnel.v1.RunMatch
+	(*SnippetPart)(nil),            // 10: runnel.v1.SnippetPart
+	(*WatchRunsRequest)(nil),       // 11: runnel.v1.WatchRunsRequest
+	(*WatchRunsResponse)(nil),      // 12: runnel.v1.WatchRunsResponse
+	(*TailRunRequest)(nil),         // 13: runnel.v1.TailRunRequest
+	(*TailRunResponse)(nil),        // 14: runnel.v1.TailRunResponse
+	(*TailRunTreeRequest)(nil),     // 15: runnel.v1.TailRunTreeRequest
+	(*TailRunTreeResponse)(nil),    // 16: runnel.v1.TailRunTreeResponse
+	(*ListRunResultsRequest)(nil),  // 17: runnel.v1.ListRunResultsRequest
+	(*ListRunResultsResponse)(nil), // 18: runnel.v1.ListRunResultsResponse
+	(*CancelRunRequest)(nil),       // 19: runnel.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),      // 20: runnel.v1.CancelRunResponse
+	(*CancelRunsRequest)(nil),      // 21: runnel.v1.CancelRunsRequest
+	(*CancelRunsResponse)(nil),     // 22: runnel.v1.CancelRunsResponse
+	(*DeleteRunRequest)(nil),       // 23: runnel.v1.DeleteRunRequest
+	(*DeleteRunResponse)(nil),      // 24: runnel.v1.DeleteRunResponse
+	(*TailRunBytes)(nil),           // 25: runnel.v1.TailRunBytes
+	(*Run)(nil),                    // 26: runnel.v1.Run
+	(*Message)(nil),                // 27: runnel.v1.Message
+	(*Agent)(nil),                  // 28: runnel.v1.Agent
+	(Run_State)(0),                 // 29: runnel.v1.Run.State
+	(*timestamppb.Timestamp)(nil),  // 30: google.protobuf.Timestamp
+	(*RunResult)(nil),              // 31: runnel.v1.RunResult
 }
 var file_runnel_v1_run_service_proto_depIdxs = []int32{
-	22, // 0: runnel.v1.GetRunResponse.run:type_name -> runnel.v1.Run
-	23, // 1: runnel.v1.GetRunInputResponse.messages:type_name -> runnel.v1.Message
-	24, // 2: runnel.v1.GetRunInputResponse.agent:type_name -> runnel.v1.Agent
-	25, // 3: runnel.v1.ListRunsRequest.states:type_name -> runnel.v1.Run.State
-	26, // 4: runnel.v1.ListRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	26, // 5: runnel.v1.ListRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	26, // 0: runnel.v1.GetRunResponse.run:type_name -> runnel.v1.Run
+	27, // 1: runnel.v1.GetRunInputResponse.messages:type_name -> runnel.v1.Message
+	28, // 2: runnel.v1.GetRunInputResponse.agent:type_name -> runnel.v1.Agent
+	29, // 3: runnel.v1.ListRunsRequest.states:type_name -> runnel.v1.Run.State
+	30, // 4: runnel.v1.ListRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	30, // 5: runnel.v1.ListRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
 	0,  // 6: runnel.v1.ListRunsRequest.order:type_name -> runnel.v1.ListRunsRequest.Order
-	26, // 7: runnel.v1.ListRunsRequest.change_time_from:type_name -> google.protobuf.Timestamp
-	26, // 8: runnel.v1.ListRunsRequest.change_time_to:type_name -> google.protobuf.Timestamp
-	22, // 9: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
-	22, // 10: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
-	27, // 11: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
-	27, // 12: runnel.v1.TailRunTreeResponse.result:type_name -> runnel.v1.RunResult
-	27, // 13: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
-	22, // 14: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
-	26, // 15: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	26, // 16: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
-	1,  // 17: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
-	3,  // 18: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
-	5,  // 19: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
-	19, // 20: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
-	7,  // 21: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
-	9,  // 22: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
-	11, // 23: runnel.v1.RunService.TailRunTree:input_type -> runnel.v1.TailRunTreeRequest
-	13, // 24: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
-	15, // 25: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
-	17, // 26: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
-	2,  // 27: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
-	4,  // 28: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
-	6,  // 29: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
-	20, // 30: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
-	8,  // 31: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
-	10, // 32: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
-	12, // 33: runnel.v1.RunService.TailRunTree:output_type -> runnel.v1.TailRunTreeResponse
-	14, // 34: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
-	16, // 35: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
-	18, // 36: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
-	27, // [27:37] is the sub-list for method output_type
-	17, // [17:27] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	30, // 7: runnel.v1.ListRunsRequest.change_time_from:type_name -> google.protobuf.Timestamp
+	30, // 8: runnel.v1.ListRunsRequest.change_time_to:type_name -> google.protobuf.Timestamp
+	26, // 9: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
+	30, // 10: runnel.v1.SearchRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	30, // 11: runnel.v1.SearchRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	9,  // 12: runnel.v1.SearchRunsResponse.matches:type_name -> runnel.v1.RunMatch
+	26, // 13: runnel.v1.RunMatch.run:type_name -> runnel.v1.Run
+	10, // 14: runnel.v1.RunMatch.snippet:type_name -> runnel.v1.SnippetPart
+	26, // 15: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
+	31, // 16: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
+	31, // 17: runnel.v1.TailRunTreeResponse.result:type_name -> runnel.v1.RunResult
+	31, // 18: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
+	26, // 19: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
+	30, // 20: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	30, // 21: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	1,  // 22: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
+	3,  // 23: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
+	5,  // 24: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
+	7,  // 25: runnel.v1.RunService.SearchRuns:input_type -> runnel.v1.SearchRunsRequest
+	23, // 26: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
+	11, // 27: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
+	13, // 28: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
+	15, // 29: runnel.v1.RunService.TailRunTree:input_type -> runnel.v1.TailRunTreeRequest
+	17, // 30: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
+	19, // 31: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
+	21, // 32: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
+	2,  // 33: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
+	4,  // 34: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
+	6,  // 35: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
+	8,  // 36: runnel.v1.RunService.SearchRuns:output_type -> runnel.v1.SearchRunsResponse
+	24, // 37: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
+	12, // 38: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
+	14, // 39: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
+	16, // 40: runnel.v1.RunService.TailRunTree:output_type -> runnel.v1.TailRunTreeResponse
+	18, // 41: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
+	20, // 42: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
+	22, // 43: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
+	33, // [33:44] is the sub-list for method output_type
+	22, // [22:33] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_run_service_proto_init() }
@@ -1638,10 +1951,10 @@ func file_runnel_v1_run_service_proto_init() {
 	file_runnel_v1_run_proto_init()
 	file_runnel_v1_session_proto_init()
 	file_runnel_v1_run_service_proto_msgTypes[5].OneofWrappers = []any{}
-	file_runnel_v1_run_service_proto_msgTypes[7].OneofWrappers = []any{
+	file_runnel_v1_run_service_proto_msgTypes[11].OneofWrappers = []any{
 		(*WatchRunsResponse_Run)(nil),
 	}
-	file_runnel_v1_run_service_proto_msgTypes[11].OneofWrappers = []any{
+	file_runnel_v1_run_service_proto_msgTypes[15].OneofWrappers = []any{
 		(*TailRunTreeResponse_Result)(nil),
 	}
 	type x struct{}
@@ -1650,7 +1963,7 @@ func file_runnel_v1_run_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_run_service_proto_rawDesc), len(file_runnel_v1_run_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   21,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

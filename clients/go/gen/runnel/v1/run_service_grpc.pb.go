@@ -22,6 +22,7 @@ const (
 	RunService_GetRun_FullMethodName         = "/runnel.v1.RunService/GetRun"
 	RunService_GetRunInput_FullMethodName    = "/runnel.v1.RunService/GetRunInput"
 	RunService_ListRuns_FullMethodName       = "/runnel.v1.RunService/ListRuns"
+	RunService_SearchRuns_FullMethodName     = "/runnel.v1.RunService/SearchRuns"
 	RunService_DeleteRun_FullMethodName      = "/runnel.v1.RunService/DeleteRun"
 	RunService_WatchRuns_FullMethodName      = "/runnel.v1.RunService/WatchRuns"
 	RunService_TailRun_FullMethodName        = "/runnel.v1.RunService/TailRun"
@@ -50,6 +51,12 @@ type RunServiceClient interface {
 	//
 	// Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
+	// Searches the texts of the runs of the calling client: their messages, results of tools, outputs and errors. Newest runs first.
+	//
+	// A text is found a few seconds after it was written, and the first 65,536 characters of a run are searched. Upper and lower case
+	// are the same. Deleted runs and those of deleted sessions are left out. FAILED_PRECONDITION (SEARCH_OFF) when the service keeps no
+	// texts.
+	SearchRuns(ctx context.Context, in *SearchRunsRequest, opts ...grpc.CallOption) (*SearchRunsResponse, error)
 	// Deletes a run for its client, and cancels it when it is active.
 	//
 	// From then on every call with its id gives RUN_NOT_FOUND, and no list has it. Open streams still get the end of the run. Its
@@ -126,6 +133,16 @@ func (c *runServiceClient) ListRuns(ctx context.Context, in *ListRunsRequest, op
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRunsResponse)
 	err := c.cc.Invoke(ctx, RunService_ListRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) SearchRuns(ctx context.Context, in *SearchRunsRequest, opts ...grpc.CallOption) (*SearchRunsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SearchRunsResponse)
+	err := c.cc.Invoke(ctx, RunService_SearchRuns_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -248,6 +265,12 @@ type RunServiceServer interface {
 	//
 	// Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
+	// Searches the texts of the runs of the calling client: their messages, results of tools, outputs and errors. Newest runs first.
+	//
+	// A text is found a few seconds after it was written, and the first 65,536 characters of a run are searched. Upper and lower case
+	// are the same. Deleted runs and those of deleted sessions are left out. FAILED_PRECONDITION (SEARCH_OFF) when the service keeps no
+	// texts.
+	SearchRuns(context.Context, *SearchRunsRequest) (*SearchRunsResponse, error)
 	// Deletes a run for its client, and cancels it when it is active.
 	//
 	// From then on every call with its id gives RUN_NOT_FOUND, and no list has it. Open streams still get the end of the run. Its
@@ -308,6 +331,9 @@ func (UnimplementedRunServiceServer) GetRunInput(context.Context, *GetRunInputRe
 }
 func (UnimplementedRunServiceServer) ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRuns not implemented")
+}
+func (UnimplementedRunServiceServer) SearchRuns(context.Context, *SearchRunsRequest) (*SearchRunsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchRuns not implemented")
 }
 func (UnimplementedRunServiceServer) DeleteRun(context.Context, *DeleteRunRequest) (*DeleteRunResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteRun not implemented")
@@ -401,6 +427,24 @@ func _RunService_ListRuns_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(RunServiceServer).ListRuns(ctx, req.(*ListRunsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_SearchRuns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchRunsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).SearchRuns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_SearchRuns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).SearchRuns(ctx, req.(*SearchRunsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -528,6 +572,10 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRuns",
 			Handler:    _RunService_ListRuns_Handler,
+		},
+		{
+			MethodName: "SearchRuns",
+			Handler:    _RunService_SearchRuns_Handler,
 		},
 		{
 			MethodName: "DeleteRun",

@@ -1,0 +1,125 @@
+// Writes the texts of runs for search, beside the runs: no statement of a run waits for it or writes more.
+//
+// X1  A run gets its text soon after its start, and again after its end. One that a pass cannot write is written by the next.
+// X2  The cursor passes a run when it is older than any transaction may last: a run that commits late is seen.
+// X3  One replica at a time makes a pass. A pass that stops anywhere loses nothing.
+
+import { fromBinary } from "@bufbuild/protobuf";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import type { Clock } from "../../platform/base/clock.ts";
+import { lowestUuid } from "../../platform/base/ids.ts";
+import { Loop } from "../../platform/base/loop.ts";
+import { type Db, storableText } from "../../platform/database/database.ts";
+import { withMaintenanceLock } from "../../platform/database/maintenance-lock.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
+import { decodeResult } from "../log/result.ts";
+import { completedText, messageText } from "../sessions/message-text.ts";
+import {
+  listEndedRuns,
+  listMessagesOfRun,
+  listNewRuns,
+  moveTextCursor,
+  type UnreadRun,
+  writeRunTexts,
+} from "../storage/run-text.ts";
+import { wordsOfText } from "./words.ts";
+
+const everyMs = 2_000;
+/** More than a statement may take, and than clocks of replicas differ. */
+const settledMs = 60_000;
+/** Their inputs are in memory together. */
+const runsPerBatch = 50;
+/** The maximum number of batches of a pass, so that another replica gets its turn. */
+const batchesMax = 1_000;
+/** Most runs add few messages; those of a longer one are its newest. */
+const messagesMax = 300;
+/** The contract says so. A vector of words has at most 1 MiB. */
+const textCharsMax = 65_536;
+
+export interface TextLoopDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly events: Pick<Events, "databaseTroubled">;
+}
+
+/** Creates the loop. */
+export function createTextLoop(deps: TextLoopDeps): Loop {
+  const loop: Loop = new Loop({
+    clock: deps.clock,
+    everyMs,
+    waitsFirst: true,
+    pass: async () => {
+      await withMaintenanceLock(deps.db, (db) => writeTexts({ ...deps, db }, loop.closing), "texts");
+    },
+    onError: (error) => deps.events.databaseTroubled({ part: "texts", error }),
+  });
+  return loop;
+}
+
+/** Makes one pass: writes the texts of runs that have ended since, and those of new runs. */
+export async function writeTexts({ db, clock }: Pick<TextLoopDeps, "db" | "clock">, stop: AbortSignal): Promise<void> {
+  for (let batch = 0, isFull = true; isFull && batch < batchesMax && !stop.aborted; batch++) {
+    const ended = await listEndedRuns(db, runsPerBatch);
+    const written = await write(db, ended);
+    isFull = ended.length === runsPerBatch && written > 0;
+  }
+  let after: string | undefined;
+  for (let batch = 0, isFull = true; isFull && batch < batchesMax && !stop.aborted; batch++) {
+    const found = await listNewRuns(db, { after, limit: runsPerBatch });
+    await write(db, found.unread);
+    ({ last: after = after, isFull } = found);
+    if (found.last !== undefined) {
+      const settled = lowestUuid(clock.nowMs() - settledMs);
+      await moveTextCursor(db, found.last < settled ? found.last : settled);
+    }
+  }
+}
+
+/** Writes the texts, those first that no transaction holds. Returns how many. */
+async function write(db: Db, runs: readonly UnreadRun[]): Promise<number> {
+  const texts = await Promise.all(
+    runs.map(async (run) => {
+      const text = await readText(db, run);
+      return { id: run.id, text, words: wordsOfText(text) };
+    }),
+  );
+  const written = new Set(texts.length > 1 ? await writeRunTexts(db, texts) : []);
+  for (const text of texts.filter(({ id }) => !written.has(id))) {
+    for (const id of await writeRunTexts(db, [text])) {
+      written.add(id);
+    }
+  }
+  return written.size;
+}
+
+/** Returns what a run was asked, said and failed with, a part a paragraph. */
+async function readText(db: Db, { id, session, input, terminal, failure }: UnreadRun): Promise<string> {
+  const stored = await listMessagesOfRun(db, { id, session, newestMax: messagesMax });
+  const said = (stored.length === 0 ? [input] : stored).map((message) => orEmpty(() => messageOf(message)));
+  const output = terminal === null ? "" : orEmpty(() => outputOf(terminal));
+  const parts = [...said, said.includes(output) ? "" : output, failure ?? ""];
+  const text = parts.filter((part) => part !== "").join("\n\n");
+  return storableText(text.slice(0, textCharsMax));
+}
+
+function messageOf(bytes: Uint8Array): string {
+  return messageText(fromBinary(MessageSchema, bytes));
+}
+
+function outputOf(terminal: Uint8Array): string {
+  const { payload } = decodeResult(terminal);
+  return payload.case === "runCompleted"
+    ? completedText(payload.value)
+    : payload.case === "runFailed"
+      ? payload.value.output
+      : "";
+}
+
+/** Bytes that cannot be read keep no other run from its text. */
+function orEmpty(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,142 @@
+// Search in the texts of runs: which words are found, by whom, and that a deletion leaves none.
+
+import { expect, onTestFinished, test } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { modelFlags } from "../conformance/stage.ts";
+import { answer, callTools, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { keyOf } from "../harness/credentials.ts";
+import { query, testDatabase } from "../harness/database.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+
+const { createSession, sendMessage, deleteSession, purgeSession } = SessionService.method;
+const { searchRuns, getRun, deleteRun } = RunService.method;
+
+async function setStage(...scripts: readonly Script[]) {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  provider.respond(...scripts);
+  const service = await startService({ ...modelFlags(provider), rateLimitRps: 0 });
+  const client = new GrpcClient(service.target);
+  const run = async (message: string, { agent = {}, annotations = "", sessionId = "" } = {}) => {
+    const session = sessionId || (await client.call(createSession, { agent: { name: "tester", ...agent } })).sessionId;
+    const { runId } = await client.call(sendMessage, { sessionId: session, message, annotations });
+    await until("the end of the run", async () => (await client.call(getRun, { runId })).run?.endTime !== undefined);
+    return { sessionId: session, runId };
+  };
+  const find = async (words: string, filters: object = {}): Promise<string[]> =>
+    (await client.call(searchRuns, { query: words, ...filters })).matches.map((match) => match.run?.runId ?? "");
+  const found = async (words: string, ...runIds: readonly string[]): Promise<void> => {
+    await until(`${words} to be found`, async () => (await find(words)).toString() === runIds.toString());
+  };
+  return { service, client, run, find, found };
+}
+
+test("words are found in messages, results of tools, outputs and errors, each with the words marked", async () => {
+  const { client, run, find, found } = await setStage(
+    callTools({ id: "one", name: "write_file", arguments: '{"file_path":"heron.txt","content":"x"}' }),
+    answer("The osprey dives.\n\n<b>Kingfisher</b> & co."),
+    (wire) => wire.reply(401, '{"error":{"message":"no such pelican"}}'),
+  );
+  const first = await run("Where does the Ibis live? 白鷺", { agent: { tools: { builtin: ["write_file"] } } });
+  const second = await run("Bittern?");
+  for (const words of [
+    "ibis",
+    "OSPREY dives",
+    "heron.txt",
+    "wrote bytes",
+    '"osprey DIVES"',
+    "ibis osprey -pelican",
+    "鷺",
+  ]) {
+    await found(words, first.runId);
+  }
+  await found("pelican", second.runId);
+  expect(await find("ibis or bittern")).toEqual([second.runId, first.runId]);
+  expect(await find("osprey pelican")).toEqual([]);
+  const { matches } = await client.call(searchRuns, { query: "kingfisher" });
+  const parts = matches[0]?.snippet.map(({ text, isMatch }) => [text, isMatch]) ?? [];
+  expect(parts).toContainEqual(["Kingfisher", true]);
+  expect(parts.map(([text]) => text).join("")).toContain("<b>Kingfisher</b>");
+  expect(matches[0]?.run).toMatchObject({ runId: first.runId, agentName: "tester" });
+});
+
+test("a run is found while it works, and its answer after its end", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { client, find, found } = await setStage(async (wire) => {
+    await gate.promise;
+    wire.text("A late lapwing.");
+    wire.finish("stop");
+    wire.done();
+  });
+  const { sessionId } = await client.call(createSession, { agent: { name: "slow" } });
+  const { runId } = await client.call(sendMessage, { sessionId, message: "Which wader?" });
+  await found("wader", runId);
+  expect(await find("lapwing")).toEqual([]);
+  gate.resolve();
+  await found("lapwing wader", runId);
+});
+
+test("filters narrow a search, pages follow each other, and no client finds the runs of another", async () => {
+  const { service, client, run, find, found } = await setStage(...Array.from({ length: 4 }, () => answer("plover")));
+  const one = await run("1", { annotations: '{"team":"red","odd":"\\u0000"}' });
+  const two = await run("2", { agent: { name: "editor" }, annotations: '{"team":"red","n":7}' });
+  const three = await run("3", { sessionId: two.sessionId });
+  await found("plover", three.runId, two.runId, one.runId);
+  expect(await find("plover", { agentName: "editor" })).toEqual([three.runId, two.runId]);
+  expect(await find("plover", { sessionId: one.sessionId })).toEqual([one.runId]);
+  expect(await find("plover", { annotation: "team=red" })).toEqual([two.runId]);
+  expect(await find("plover", { annotation: "n=7" })).toEqual([two.runId]);
+  const { run: last } = await client.call(getRun, { runId: three.runId });
+  expect(await find("plover", { createTimeFrom: last?.createTime })).toEqual([three.runId]);
+  expect(await find("plover", { createTimeTo: last?.createTime })).toEqual([two.runId, one.runId]);
+  const page = await client.call(searchRuns, { query: "plover", pageSize: 2 });
+  const next = { query: "plover", pageSize: 2, pageToken: page.nextPageToken };
+  expect((await client.call(searchRuns, next)).matches.map((match) => match.run?.runId)).toEqual([one.runId]);
+  await expect(client.call(searchRuns, { ...next, query: "other" })).rejects.toMatchObject({ code: 3 });
+  await expect(client.call(searchRuns, { query: " -!? " })).rejects.toMatchObject({
+    details: "invalid query: must have a word: letters or digits",
+  });
+  await expect(client.call(searchRuns, { query: "plover", annotation: "team" })).rejects.toThrow(
+    /a name, =, and a value/,
+  );
+  const stranger = new GrpcClient(service.target, { authorization: `Bearer ${keyOf("stranger")}` });
+  expect((await stranger.call(searchRuns, { query: "plover" })).matches).toEqual([]);
+});
+
+test("a deleted run, a deleted session and a purged one leave no text", async () => {
+  const { service, client, run, found } = await setStage(...Array.from({ length: 4 }, () => answer("dunlin")));
+  const [one, two, three, four] = [await run("1"), await run("2"), await run("3"), await run("4")];
+  await found("dunlin", four.runId, three.runId, two.runId, one.runId);
+  await client.call(deleteRun, { runId: one.runId });
+  await found("dunlin", four.runId, three.runId, two.runId);
+  await client.call(deleteSession, { sessionId: two.sessionId });
+  await found("dunlin", four.runId, three.runId);
+  await client.call(purgeSession, { sessionId: three.sessionId });
+  await found("dunlin", four.runId);
+  // A pass after the deletions writes none of them again.
+  const later = await run("A redshank.");
+  await found("redshank", later.runId);
+  const texts = await query<{ run_id: string }>(service.databaseUrl, "select run_id from run_text order by run_id");
+  expect(texts.map(({ run_id: id }) => id)).toEqual([four.runId, later.runId]);
+});
+
+test("without the setting no text is kept and a search is refused; with it again, the runs of before are found", async () => {
+  const databaseUrl = await testDatabase();
+  const off = await startService({ databaseUrl, runsSearch: false });
+  const client = new GrpcClient(off.target);
+  await expect(client.call(searchRuns, { query: "dotterel" })).rejects.toThrow(/runs\.search is off/);
+  const { sessionId } = await client.call(createSession, { agent: { name: "tester", model: "demo" } });
+  const { runId } = await client.call(sendMessage, { sessionId, message: "words=1 pace=0 dotterel" });
+  await until("the end of the run", async () => (await client.call(getRun, { runId })).run?.endTime !== undefined);
+  expect(await query(databaseUrl, "select from run_text")).toHaveLength(0);
+  await off.close();
+  const on = await startService({ databaseUrl });
+  const again = new GrpcClient(on.target);
+  await until("the run of before", async () => {
+    const { matches } = await again.call(searchRuns, { query: "dotterel" });
+    return matches[0]?.run?.runId === runId;
+  });
+});

@@ -136,7 +136,7 @@ function TextFilter({
   readonly onAdd: (field: string, value: string) => void;
 }) {
   const id = useId();
-  const [field, setField] = useState<TextField>("error");
+  const [field, setField] = useState<TextField>("words");
   const [text, setText] = useState("");
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -168,7 +168,7 @@ function TextFilter({
         id={`${id}text`}
         className="input"
         value={text}
-        placeholder="press / to filter"
+        placeholder="press / to search"
         autoComplete="off"
         spellCheck={false}
         onInput={(event) => setText(event.currentTarget.value)}

@@ -14,6 +14,7 @@ import { stateNames } from "../ui/state-label.tsx";
 
 /** The texts of a filter by the name of their parameter. */
 export const textFields = {
+  words: "Has words",
   session: "Session id",
   agent: "Agent name",
   model: "Model",

@@ -23,6 +23,7 @@ import { FilterBar } from "./filter-bar.tsx";
 import { runChanges } from "./run-changes.ts";
 import { mergeRuns, type RunsFilter, readFilter, toCancelRequest, toRequest } from "./runs-filter.ts";
 import { RunsTable } from "./runs-table.tsx";
+import { SearchResults } from "./search-results.tsx";
 
 const pageSize = 100;
 const service = createClient(RunService, transport);
@@ -37,7 +38,8 @@ export function RunsView() {
   const list = useInfiniteQuery(RunService.method.listRuns, { ...toRequest(filter), pageSize, pageToken: "" }, inPages);
   const listed = useMemo(() => list.data?.pages.flatMap((page) => page.runs) ?? [], [list.data]);
   const runs = useMemo(() => mergeRuns(listed, changes.items, filter), [listed, changes.items, filter]);
-  const active = runs.filter(({ state }) => isActive(state));
+  // A search shows other runs than the list.
+  const active = filter.words === "" ? runs.filter(({ state }) => isActive(state)) : [];
   const [isCancelling, setCancelling] = useState(false);
   const [marked, setMarked] = useState<readonly string[]>([]);
   // A third mark takes the place of the first.
@@ -73,18 +75,22 @@ export function RunsView() {
         </Link>
       </header>
       <FilterBar search={search} />
-      <Body
-        list={list}
-        runs={runs}
-        isFiltered={query !== ""}
-        marked={marked}
-        onMark={mark}
-        onMore={() => {
-          if (list.hasNextPage && !list.isFetchingNextPage) {
-            void list.fetchNextPage();
-          }
-        }}
-      />
+      {filter.words !== "" ? (
+        <SearchResults filter={filter} />
+      ) : (
+        <Body
+          list={list}
+          runs={runs}
+          isFiltered={query !== ""}
+          marked={marked}
+          onMark={mark}
+          onMore={() => {
+            if (list.hasNextPage && !list.isFetchingNextPage) {
+              void list.fetchNextPage();
+            }
+          }}
+        />
+      )}
       {isCancelling && <CancelDialog active={active} filter={filter} onClose={() => setCancelling(false)} />}
     </div>
   );

@@ -82,3 +82,40 @@ test("a row of an approval has the argument that matters, the agent and the sess
   await expectFit(page, "the list of approvals");
   expectCalm(opened);
 });
+
+test("a search shows the words in their texts, marked and never as HTML, and lives in the address", async () => {
+  const { provider, service, client, start } = await setStage();
+  provider.respond(answer("An <b>avocet</b>\u202e wades."), answer("Nothing."));
+  const runId = await start({ name: "birder" }, "Which wader?");
+  await start({ name: "other" }, "And now?");
+  await until("the text", async () => {
+    const { matches } = await client.call(RunService.method.searchRuns, { query: "avocet" });
+    return matches.length === 1;
+  });
+  const opened = await openConsole(service.url, "runs");
+  const { page } = opened;
+  await page
+    .getByRole("row")
+    .filter({ hasText: runId.slice(-8) })
+    .waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("Avocet wader");
+  await page.keyboard.press("Enter");
+  const found = page.getByRole("list", { name: "Found runs" }).getByRole("listitem");
+  await found.first().waitFor();
+  expect(await found.count()).toBe(1);
+  expect(await found.locator("mark").allTextContents()).toEqual(["wader", "avocet"]);
+  expect(await found.locator(".snippet").textContent()).toContain("An <b>avocet</b>‹U+202E› wades.");
+  expect(new URL(page.url()).search).toBe("?words=Avocet+wader");
+  await expectFit(page, "a search");
+  await page.reload();
+  await found.first().waitFor();
+  await page.locator("h1").click();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${service.url}/console/runs/${runId}`);
+  await page.goto(`${service.url}/console/runs?words=gannet`);
+  await seeText(page, "No run has these words");
+  await expectFit(page, "a search without a match");
+  expectCalm(opened);
+});

@@ -57,7 +57,7 @@ export function createTextLoop(deps: TextLoopDeps): Loop {
 }
 
 /** Makes one pass: writes the texts of runs that have ended since, and those of new runs. */
-export async function writeTexts({ db, clock }: Pick<TextLoopDeps, "db" | "clock">, stop: AbortSignal): Promise<void> {
+async function writeTexts({ db, clock }: Pick<TextLoopDeps, "db" | "clock">, stop: AbortSignal): Promise<void> {
   for (let batch = 0, isFull = true; isFull && batch < batchesMax && !stop.aborted; batch++) {
     const ended = await listEndedRuns(db, runsPerBatch);
     const written = await write(db, ended);

@@ -1,16 +1,21 @@
-// The waterfall: one row for each span of a run. A row leads to its entry in the transcript.
+// The waterfall: one row for each span of a run, at its end while the run goes on. A row leads to its entry in the transcript. A zoom
+// shows the spans around the chosen one, or around the newest.
 
-import { memo } from "react";
+import { memo, useState } from "react";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatDuration, msOf } from "../lib/format.ts";
 import { dueLater } from "../lib/run-state.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { Icon } from "../ui/icon.tsx";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import type { RunLog } from "./run-log.ts";
 import { makeScale, type Scale, type Span } from "./timeline.ts";
 
 const rowPx = 28;
+const zoomStep = 2;
+/** Closer, a span of a second fills the row even in a run of an hour. */
+const zoomMax = 4_096;
 
 export function TimelinePane({
   log,
@@ -26,17 +31,45 @@ export function TimelinePane({
   readonly onSelect: (sequence: number) => void;
 }) {
   const nowMs = useNow(isRunning);
-  const spans = [...(run === undefined ? [] : queueOf(run, nowMs)), ...log.timeline.spans];
-  const startMs = Math.min(...spans.map((span) => span.startMs), msOf(run?.createTime) ?? nowMs);
-  const lastMs = Math.max(startMs, ...spans.map((span) => span.endMs ?? span.startMs));
-  const endMs = isRunning ? Math.max(nowMs, lastMs) : lastMs;
+  const [follows, setFollows] = useState(() => isRunning && sequence === undefined);
+  const [zoom, setZoom] = useState(1);
+  const all = [...(run === undefined ? [] : queueOf(run, nowMs)), ...log.timeline.spans];
+  const firstMs = Math.min(...all.map((span) => span.startMs), msOf(run?.createTime) ?? nowMs);
+  const lastMs = Math.max(firstMs, ...all.map((span) => span.endMs ?? span.startMs));
+  const nowOrLastMs = isRunning ? Math.max(nowMs, lastMs) : lastMs;
+  const chosen = all.findLast((span) => sequence !== undefined && span.sequence <= sequence && span.kind !== "turn");
+  const lengthMs = (nowOrLastMs - firstMs) / zoom;
+  const aroundMs = chosen === undefined ? nowOrLastMs : (chosen.startMs + (chosen.endMs ?? nowOrLastMs)) / 2;
+  const startMs = Math.max(firstMs, Math.min(aroundMs - lengthMs / 2, nowOrLastMs - lengthMs));
+  const endMs = startMs + lengthMs;
+  const spans =
+    zoom === 1 ? all : all.filter((span) => span.startMs <= endMs && (span.endMs ?? nowOrLastMs) >= startMs);
   const scale = makeScale(spans, startMs, endMs);
-  const chosen = spans.findLast((span) => sequence !== undefined && span.sequence <= sequence && span.kind !== "turn");
   return (
     <div className="waterfall">
       <div className="waterfall-axis">
-        <span>0</span>
-        <span>{formatDuration(endMs - startMs)}</span>
+        <div className="waterfall-zoom">
+          <button
+            type="button"
+            className="button quiet icon-only"
+            aria-label="Show more of the time"
+            disabled={zoom === 1}
+            onClick={() => setZoom(zoom / zoomStep)}
+          >
+            <Icon name="minus" />
+          </button>
+          <button
+            type="button"
+            className="button quiet icon-only"
+            aria-label="Look closer"
+            disabled={zoom >= zoomMax}
+            onClick={() => setZoom(zoom * zoomStep)}
+          >
+            <Icon name="plus" />
+          </button>
+        </div>
+        <span>{zoom === 1 ? "0" : formatDuration(startMs - firstMs)}</span>
+        <span>{formatDuration(endMs - firstMs)}</span>
       </div>
       <VirtualList
         className="waterfall-rows"
@@ -44,6 +77,8 @@ export function TimelinePane({
         label="Waterfall"
         count={spans.length}
         rowPx={rowPx}
+        follows={follows && isRunning}
+        onFollows={setFollows}
         keyOf={(index) => `${spans[index]?.kind}${spans[index]?.sequence}`}
         render={(index) => {
           const span = spans[index];
@@ -51,7 +86,7 @@ export function TimelinePane({
             span && (
               <SpanRow
                 span={span}
-                endMs={span.endMs ?? endMs}
+                endMs={span.endMs ?? nowOrLastMs}
                 scale={scale}
                 isChosen={span === chosen}
                 onSelect={onSelect}

@@ -85,3 +85,29 @@ test("a call that waits for a person is not drawn as running", async () => {
   await call.filter({ hasText: "done" }).waitFor();
   expectCalm(opened);
 });
+
+test("the waterfall of a long run follows its end, and a zoom shows the spans around the chosen one", async () => {
+  const { provider, service, start } = await setStage();
+  const turns = 14;
+  const call = { id: "call-1", name: "list_dir", arguments: "{}" };
+  provider.respond(...Array.from({ length: turns }, () => callTools(call)), (wire) => wire.hang());
+  const runId = await start({ name: "editor", tools: { builtin: ["list_dir"] } }, {});
+  await provider.request(turns);
+  const opened = await openConsole(service.url, `runs/${runId}`, { viewport: { width: 1280, height: 600 } });
+  const { page } = opened;
+  const pane = page.getByRole("region", { name: "Waterfall" });
+  const last = pane.locator(".span", { hasText: `turn ${turns + 1}` });
+  await last.waitFor();
+  await until("the newest turn in sight", async () => (await last.boundingBox().then((box) => box?.y ?? 1_000)) < 600);
+  expect(await pane.locator(".span", { hasText: /^turn 1\b/ }).count()).toBe(0);
+  const count = async (): Promise<number> =>
+    Number(await pane.getByRole("listitem").first().getAttribute("aria-setsize"));
+  const before = await count();
+  expect(before).toBeGreaterThan(3 * turns);
+  await pane.getByRole("button", { name: "Look closer" }).click();
+  await until("fewer rows", async () => (await count()) < before);
+  await last.waitFor();
+  await pane.getByRole("button", { name: "Show more of the time" }).click();
+  await until("all rows", async () => (await count()) >= before);
+  expectCalm(opened);
+});

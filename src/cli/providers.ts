@@ -2,31 +2,30 @@
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
-import { ListProvidersResponseSchema, type Provider, Provider_Circuit } from "#gen/runnel/v1/provider_service_pb.js";
-import { answerJson } from "./answer-json.ts";
+import { type Provider, Provider_Circuit, ProviderSchema } from "#gen/runnel/v1/provider_service_pb.js";
 import { withAdministration } from "./connect.ts";
 import { example } from "./example.ts";
-import { outputOf } from "./output.ts";
-import { showTable, showTime } from "./table.ts";
+import { type ListView, printList } from "./list-view.ts";
+import { outputOf, printsIds } from "./output.ts";
+import { showTime } from "./table.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
 
 /** Defines `providers`. */
 export function defineProviders(command: Command): void {
-  addServiceFlags(command)
+  printsIds(addServiceFlags(command))
     .addHelpText("after", example("RUNNEL_ADMIN_TOKEN=$(cat admin.token) runnel providers"))
     .action((flags: ServiceFlags) =>
       withAdministration(flags, async ({ providers }) => {
         const response = await providers.listProviders({});
-        await outputOf(command).answer(answerJson(ListProvidersResponseSchema, response), (paint) =>
-          showTable(
-            ["PROVIDER", "CONFIGURED", "CIRCUIT", "FAILURES", "RETRY AT"],
-            response.providers.map(rowOf),
-            paint,
-          ),
-        );
+        await printList(outputOf(command), providerList, response.providers);
       }),
     );
 }
+
+const providerList: ListView<typeof ProviderSchema> = {
+  ...{ name: "providers", schema: ProviderSchema, id: ({ name }) => name, row: rowOf },
+  columns: ["PROVIDER", "CONFIGURED", "CIRCUIT", "FAILURES", "RETRY AT"],
+};
 
 const circuitWords: Readonly<Record<Provider_Circuit, string>> = {
   [Provider_Circuit.UNSPECIFIED]: "–",

@@ -163,7 +163,7 @@ test.each([
     expect(asked).toHaveLength(replayed);
     await until("the question again", () => next.permissions.length > 0);
     const list = await runCommand(["approvals", "list", "--json", "--url", service.url]);
-    const [{ approvalId, digest }] = JSON.parse(list.stdout).approvals;
+    const [{ approval_id: approvalId, digest }] = JSON.parse(list.stdout).approvals;
     await runCommand(["approvals", "approve", approvalId, "--digest", digest, "--url", service.url]);
     expect(await next.textWith("Done.")).toBe("Done.");
     await until("the withdrawal", () => next.stdout().includes("$/cancel_request"));

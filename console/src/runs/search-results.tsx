@@ -1,5 +1,6 @@
 // The runs whose texts have the words of a search, newest first, each with the part of its text around them.
 
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { Link } from "wouter";
 import { type RunMatch, RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -12,11 +13,15 @@ import { visibleText } from "../lib/visible-text.ts";
 import { More } from "../ui/more.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
 import { StateLabel } from "../ui/state-label.tsx";
-import { type RunsFilter, toRequest } from "./runs-filter.ts";
+import type { RunsFilter } from "./runs-filter.ts";
 
 export function SearchResults({ filter }: { readonly filter: RunsFilter }) {
-  const { sessionId, agentName, createTimeFrom } = toRequest(filter);
-  const asked = { query: filter.words, sessionId, agentName, ...(createTimeFrom && { createTimeFrom }) };
+  const { words: query, session: sessionId, agent: agentName, fromMs, toMs } = filter;
+  const asked = {
+    ...{ query, sessionId, agentName },
+    ...(fromMs !== undefined && { createTimeFrom: timestampFromMs(fromMs) }),
+    ...(toMs !== undefined && { createTimeTo: timestampFromMs(toMs) }),
+  };
   const list = useInfiniteQuery(RunService.method.searchRuns, { ...asked, pageSize: 50, pageToken: "" }, inPages);
   const rows = useRowKeys<HTMLUListElement>();
   const nowMs = useNow();

@@ -17,7 +17,7 @@ import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
 import { createPushConfigs } from "../engine/callbacks/push-configs.ts";
 import { loadSigningKey } from "../engine/receipts/receipt-keys.ts";
-import { createTextLoop } from "../engine/search/text-loop.ts";
+import { TextLoop } from "../engine/search/text-loop.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { AccessTokens } from "../platform/auth/access-tokens.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
@@ -251,7 +251,7 @@ export async function openServer(
   closers.defer(deps.wakeup.subscribe("schedule", () => schedules.wake()));
   schedules.open();
   if (config.runsSearch) {
-    const texts = createTextLoop({ db, clock, events });
+    const texts = new TextLoop({ db, clock, events, wakeup: deps.wakeup });
     closers.defer(() => texts.close());
     texts.open();
   }

@@ -3,6 +3,7 @@
 // X1  A run gets its text soon after its start, and again after its end. One that a pass cannot write is written by the next.
 // X2  The cursor passes a run when it is older than any transaction may last: a run that commits late is seen.
 // X3  One replica at a time makes a pass. A pass that stops anywhere loses nothing.
+// X4  While no run begins or writes, the loop rests, so that an idle service does no work for search.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
@@ -13,10 +14,11 @@ import { type Db, storableText } from "../../platform/database/database.ts";
 import { withMaintenanceLock } from "../../platform/database/maintenance-lock.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { decodeResult } from "../log/result.ts";
+import type { Wakeup } from "../log/wakeup.ts";
 import { completedText, messageText } from "../sessions/message-text.ts";
 import {
   listEndedRuns,
-  listMessagesOfRun,
+  listMessagesOfRuns,
   listNewRuns,
   moveTextCursor,
   type UnreadRun,
@@ -25,6 +27,8 @@ import {
 import { wordsOfText } from "./words.ts";
 
 const everyMs = 2_000;
+/** How long the loop rests at most: a wake-up may be lost. */
+const restMs = 60_000;
 /** More than a statement may take, and than clocks of replicas differ. */
 const settledMs = 60_000;
 /** Their inputs are in memory together. */
@@ -40,20 +44,59 @@ export interface TextLoopDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Pick<Events, "databaseTroubled">;
+  readonly wakeup: Pick<Wakeup, "subscribe">;
 }
 
-/** Creates the loop. */
-export function createTextLoop(deps: TextLoopDeps): Loop {
-  const loop: Loop = new Loop({
-    clock: deps.clock,
-    everyMs,
-    waitsFirst: true,
-    pass: async () => {
-      await withMaintenanceLock(deps.db, (db) => writeTexts({ ...deps, db }, loop.closing), "texts");
-    },
-    onError: (error) => deps.events.databaseTroubled({ part: "texts", error }),
-  });
-  return loop;
+/** Writes texts while runs begin and write. */
+export class TextLoop {
+  readonly #deps: TextLoopDeps;
+  readonly #loop: Loop;
+  readonly #unsubscribe: (() => void)[] = [];
+  /** Whether a run has begun or written since the start of the last pass. */
+  #hasNews = true;
+  #isResting = false;
+
+  constructor(deps: TextLoopDeps) {
+    this.#deps = deps;
+    this.#loop = new Loop({
+      clock: deps.clock,
+      everyMs: restMs,
+      pass: () => this.#pass(),
+      onError: (error) => deps.events.databaseTroubled({ part: "texts", error }),
+    });
+  }
+
+  open(): void {
+    for (const topic of ["session", "result"] as const) {
+      this.#unsubscribe.push(this.#deps.wakeup.subscribe(topic, () => this.#hear()));
+    }
+    this.#loop.open();
+  }
+
+  async close(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) {
+      unsubscribe();
+    }
+    await this.#loop.close();
+  }
+
+  #hear(): void {
+    this.#hasNews = true;
+    if (this.#isResting) {
+      this.#isResting = false;
+      this.#loop.wake();
+    }
+  }
+
+  async #pass(): Promise<number> {
+    const hadNews = this.#hasNews;
+    this.#hasNews = false;
+    this.#isResting = false;
+    await withMaintenanceLock(this.#deps.db, (db) => writeTexts({ ...this.#deps, db }, this.#loop.closing), "texts");
+    // The last news may be of a transaction that was not visible to this pass.
+    this.#isResting = !hadNews && !this.#hasNews;
+    return this.#isResting ? restMs : everyMs;
+  }
 }
 
 /** Makes one pass: writes the texts of runs that have ended since, and those of new runs. */
@@ -77,12 +120,14 @@ async function writeTexts({ db, clock }: Pick<TextLoopDeps, "db" | "clock">, sto
 
 /** Writes the texts, those first that no transaction holds. Returns how many. */
 async function write(db: Db, runs: readonly UnreadRun[]): Promise<number> {
-  const texts = await Promise.all(
-    runs.map(async (run) => {
-      const text = await readText(db, run);
-      return { id: run.id, text, words: wordsOfText(text) };
-    }),
-  );
+  if (runs.length === 0) {
+    return 0;
+  }
+  const messages = await listMessagesOfRuns(db, runs, messagesMax);
+  const texts = runs.map((run) => {
+    const text = textOf(run, messages.get(run.id) ?? []);
+    return { id: run.id, text, words: wordsOfText(text) };
+  });
   const written = new Set(texts.length > 1 ? await writeRunTexts(db, texts) : []);
   for (const text of texts.filter(({ id }) => !written.has(id))) {
     for (const id of await writeRunTexts(db, [text])) {
@@ -93,8 +138,7 @@ async function write(db: Db, runs: readonly UnreadRun[]): Promise<number> {
 }
 
 /** Returns what a run was asked, said and failed with, a part a paragraph. */
-async function readText(db: Db, { id, session, input, terminal, failure }: UnreadRun): Promise<string> {
-  const stored = await listMessagesOfRun(db, { id, session, newestMax: messagesMax });
+function textOf({ input, terminal, failure }: UnreadRun, stored: readonly Uint8Array[]): string {
   const said = (stored.length === 0 ? [input] : stored).map((message) => orEmpty(() => messageOf(message)));
   const output = terminal === null ? "" : orEmpty(() => outputOf(terminal));
   const parts = [...said, said.includes(output) ? "" : output, failure ?? ""];

@@ -63,16 +63,21 @@ export async function moveTextCursor(db: Db, to: string): Promise<void> {
     on conflict (is_only) do update set run_id = greatest(run_text_cursor.run_id, excluded.run_id)`.execute(db);
 }
 
-/** Returns the messages of a run among the newest ones of its session: a long session is not read as a whole. */
-export async function listMessagesOfRun(
+/** Returns the messages of runs among the newest ones of their sessions: a long session is not read as a whole. */
+export async function listMessagesOfRuns(
   db: Db,
-  { id, session, newestMax }: { id: string; session: string; newestMax: number },
-): Promise<Uint8Array[]> {
-  const { rows } = await sql<{ message: Uint8Array }>`
-    select message from (
-      select position, run_id, message from transcript where session = ${session} order by position desc limit ${newestMax}
-    ) as newest where run_id = ${id} order by position`.execute(db);
-  return rows.map(({ message }) => message);
+  runs: readonly Pick<UnreadRun, "id" | "session">[],
+  newestMax: number,
+): Promise<ReadonlyMap<string, readonly Uint8Array[]>> {
+  const { rows } = await sql<{ id: string; message: Uint8Array }>`
+    select asked.id, newest.message
+    from ${parameterRows(runs, { id: ["uuid", ({ id }) => id], session: ["uuid", ({ session }) => session] })} as asked
+    cross join lateral (
+      select position, run_id, message from transcript
+      where transcript.session = asked.session order by position desc limit ${newestMax}
+    ) as newest where newest.run_id = asked.id order by asked.id, newest.position`.execute(db);
+  const byRun = Map.groupBy(rows, ({ id }) => id);
+  return new Map([...byRun].map(([id, found]) => [id, found.map(({ message }) => message)]));
 }
 
 /** The text of a run. */

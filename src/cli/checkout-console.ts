@@ -12,6 +12,7 @@ const sources = [
   "console/{src,public}/**",
   "console/*.{html,json,yaml}",
   "clients/typescript/src/*.ts",
+  "src/platform/run-view/*.ts",
   "proto/**/*.proto",
 ];
 

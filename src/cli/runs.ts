@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import { type Run, type Run_State, Run_StateSchema, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { RunMatchSchema, RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
-import { type ExportedRun, type ExportFormat, exportFormats, exportRun } from "../platform/base/run-export.ts";
+import { type ExportedRun, type ExportFormat, exportFormats, exportRun } from "../platform/run-view/export.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";

@@ -10,7 +10,7 @@ import { posix } from "node:path";
 const layers: readonly (readonly string[])[] = [
   ["gen"],
   ["platform/base"],
-  ["platform/config", "platform/telemetry"],
+  ["platform/config", "platform/telemetry", "platform/run-view"],
   ["platform/database"],
   ["platform/auth", "platform/egress"],
   ["platform/context"],
@@ -36,7 +36,7 @@ const layers: readonly (readonly string[])[] = [
 const narrow: readonly (readonly [source: string, targets: readonly string[]])[] = [
   ["surfaces/http", ["gen", "platform/"]],
   ["surfaces/", ["gen", "platform/base", "surfaces/"]],
-  ["cli", ["gen", "platform/base"]],
+  ["cli", ["gen", "platform/base", "platform/run-view"]],
 ];
 
 /**

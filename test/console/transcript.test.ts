@@ -3,7 +3,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { Transcript } from "../../src/platform/base/transcript.ts";
+import { Transcript } from "../../src/platform/run-view/transcript.ts";
 
 type Payload = NonNullable<MessageInitShape<typeof RunResultSchema>["payload"]>;
 

@@ -2,7 +2,7 @@
 
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
-import { type ExportFormat, exportFormats, exportRun } from "../../../src/platform/base/run-export.ts";
+import { type ExportFormat, exportFormats, exportRun } from "../../../src/platform/run-view/export.ts";
 import { download } from "../lib/download.ts";
 import { formatCount } from "../lib/format.ts";
 import type { RunLog } from "../run/run-log.ts";

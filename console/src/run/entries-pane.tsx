@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { timeOf, typeName } from "../../../src/platform/base/transcript.ts";
+import { timeOf, typeName } from "../../../src/platform/run-view/transcript.ts";
 import { download } from "../lib/download.ts";
 import { formatCount, formatDuration } from "../lib/format.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";

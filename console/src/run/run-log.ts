@@ -7,7 +7,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useEffect, useSyncExternalStore } from "react";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { Transcript, timeOf } from "../../../src/platform/base/transcript.ts";
+import { Transcript, timeOf } from "../../../src/platform/run-view/transcript.ts";
 import { oncePerFrame } from "../lib/frame-batch.ts";
 import type { StreamPhase } from "../lib/stream.ts";
 import { Timeline } from "./timeline.ts";

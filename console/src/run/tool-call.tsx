@@ -2,7 +2,7 @@
 
 import { lazy, Suspense } from "react";
 import { Link } from "wouter";
-import type { RowContent } from "../../../src/platform/base/transcript.ts";
+import type { RowContent } from "../../../src/platform/run-view/transcript.ts";
 import { formatDuration, shortId } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";

@@ -1,6 +1,6 @@
 // The shape of a bench: a name, variants that are measured side by side in rounds, and a note on what they leave out.
 
-import type { Stage } from "./ground/stage.ts";
+import type { Stage } from "./harness/stage.ts";
 
 export interface Bench {
   /** The name that selects the bench on the command line. */

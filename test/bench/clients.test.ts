@@ -4,7 +4,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
-import { openCrowd, sampledEvery } from "./benches/crowd.ts";
+import { openReaders, sampledEvery } from "./benches/readers.ts";
 import { openBareSource } from "./benches/stream-sources.ts";
 import { envelope, envelopeReader } from "./clients/envelopes.ts";
 import { readEventStream } from "./clients/event-stream.ts";
@@ -12,8 +12,8 @@ import { H1Client } from "./clients/h1-client.ts";
 import { H2Client } from "./clients/h2-client.ts";
 import { HttpClient } from "./clients/http-client.ts";
 import { countResults } from "./clients/tail-response.ts";
-import { measure } from "./ground/meter.ts";
-import { type BareServer, startBareServer } from "./ground/stage.ts";
+import { measure } from "./harness/meter.ts";
+import { type BareServer, startBareServer } from "./harness/stage.ts";
 
 let server: BareServer;
 
@@ -68,14 +68,14 @@ test.each([
   { name: "gRPC, shared connections", protocol: "grpc", connections: 3 },
   { name: "gRPC, connections of their own", protocol: "grpc", connections: 120 },
   { name: "SSE", protocol: "sse", connections: 120 },
-] as const)("$name: every reader of a crowd receives every delta once, in order", async (shape) => {
+] as const)("$name: every one of many readers receives every delta once, in order", async (shape) => {
   const readers = 2 * sampledEvery + 20;
   const speech = { shape: { ...shape, readers }, deltas: 30, gapMs: 1 };
   const { place, speak } = openBareSource(server, speech);
-  using crowd = await openCrowd(speech.shape, place);
-  await Promise.all([speak(), crowd.ended]);
-  expect(crowd.readers.map(({ deliveries }) => deliveries)).toEqual(Array(readers).fill(30));
-  const sampled = crowd.readers.filter((_, index) => index % sampledEvery === 0);
+  using opened = await openReaders(speech.shape, place);
+  await Promise.all([speak(), opened.ended]);
+  expect(opened.readers.map(({ deliveries }) => deliveries)).toEqual(Array(readers).fill(30));
+  const sampled = opened.readers.filter((_, index) => index % sampledEvery === 0);
   expect(sampled.map(({ stamps, ageMs }) => [stamps, ageMs.length])).toEqual(Array(3).fill([30, 30]));
   expect(sampled.flatMap(({ ageMs }) => ageMs).filter((age) => !(age >= 0 && age < 60_000))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // Combines the rounds of a bench into one result: of each metric the median, the minimum and the maximum.
 
 import type { Bench, Variant } from "./bench.ts";
-import type { Stage } from "./ground/stage.ts";
+import type { Stage } from "./harness/stage.ts";
 
 export interface MeasuredVariant extends Variant {
   /** Minimum and maximum of the rounds, for each metric. */

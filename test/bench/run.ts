@@ -7,7 +7,7 @@
 
 import { benches } from "./benches.ts";
 import { type Flags, readFlags } from "./flags.ts";
-import { openStage } from "./ground/stage.ts";
+import { openStage } from "./harness/stage.ts";
 import type { BenchResult, BenchRun, Verdict } from "./report/bench-run.ts";
 import { describeMachine, type Machine } from "./report/machine.ts";
 import { formatTable, formatVerdicts } from "./report/table.ts";

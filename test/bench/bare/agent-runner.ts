@@ -12,7 +12,7 @@ import { Agent, createServer, type IncomingMessage, request as openRequest, type
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import pg from "pg";
-import { benchKey } from "../ground/credentials.ts";
+import { benchKey } from "../harness/credentials.ts";
 
 /** The number of rows that a batch writer commits at once. */
 const rowsMax = 1_000;

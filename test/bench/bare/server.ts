@@ -12,10 +12,10 @@ import { createServer as createHttp2Server, type IncomingHttpHeaders, type Serve
 import type { AddressInfo, Server } from "node:net";
 import { buffer, json } from "node:stream/consumers";
 import { envelope } from "../clients/envelopes.ts";
-import { CrowdOfStreams } from "./crowd.ts";
+import { Broadcast } from "./broadcast.ts";
 
 const answers = new Map<string, Buffer>();
-const crowd = new CrowdOfStreams();
+const broadcast = new Broadcast();
 /** Far more streams than a bench opens on one connection. */
 const streamsMax = 1_000;
 
@@ -39,9 +39,12 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   } else if (url.startsWith("/events/")) {
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
     response.write(": open\n\n");
-    crowd.addEventStream(url, response);
+    broadcast.addEventStream(url, response);
   } else if (url.startsWith("/speak/")) {
-    await crowd.speak(url.replace("/speak/", "/events/"), (await json(request)) as { deltas: number; gapMs: number });
+    await broadcast.speak(
+      url.replace("/speak/", "/events/"),
+      (await json(request)) as { deltas: number; gapMs: number },
+    );
     response.end("{}");
   } else {
     // Reads the request to its end, as any server must before it answers.
@@ -62,7 +65,7 @@ function serveGrpc(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): voi
   if (url.startsWith("/events/")) {
     stream.resume();
     stream.write(envelope(new Uint8Array()));
-    crowd.addGrpcStream(url, stream);
+    broadcast.addGrpcStream(url, stream);
     return;
   }
   stream.resume().once("end", () => stream.end(envelope(answers.get(url) ?? new Uint8Array())));

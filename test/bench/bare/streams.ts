@@ -3,7 +3,7 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { deltasOfStream, word } from "../ground/streams.ts";
+import { deltasOfStream, word } from "../harness/streams.ts";
 
 type Format = (texts: readonly string[]) => string;
 

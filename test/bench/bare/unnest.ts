@@ -6,8 +6,8 @@ import { encodeResult } from "../../../src/engine/log/result.ts";
 import { newUuid } from "../../../src/platform/base/ids.ts";
 import { byteaArray, int4Array, int8Array, uuidArray } from "../../../src/platform/database/binary-array.ts";
 import type { Variant } from "../bench.ts";
-import type { OpenHome } from "../ground/home.ts";
-import { measure } from "../ground/meter.ts";
+import type { OpenHome } from "../harness/home.ts";
+import { measure } from "../harness/meter.ts";
 
 /** The number of batch writers of the log, and its maximum number of rows a statement. */
 const connections = 2;

@@ -6,7 +6,7 @@ import { RunService, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { GrpcClient } from "../clients/grpc-client.ts";
 import type { HttpClient } from "../clients/http-client.ts";
-import { readStamps, wordsUpTo } from "../ground/answer.ts";
+import { readStamps, wordsUpTo } from "../harness/answer.ts";
 
 export interface Prompt {
   readonly deltas: number;

@@ -3,11 +3,11 @@
 import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
 import { HttpClient } from "../clients/http-client.ts";
-import { type Load, percentile, runLoad } from "../ground/load.ts";
-import type { Meter } from "../ground/meter.ts";
-import type { Service } from "../ground/service.ts";
-import type { Stage } from "../ground/stage.ts";
-import { Together } from "../ground/together.ts";
+import { type Load, percentile, runLoad } from "../harness/load.ts";
+import type { Meter } from "../harness/meter.ts";
+import type { Service } from "../harness/service.ts";
+import type { Stage } from "../harness/stage.ts";
+import { Together } from "../harness/together.ts";
 import { type Prompt, type RunOutcome, runOverChat, runOverGrpc, runOverSse } from "./agent-run.ts";
 import { describeRuns, findFaults, type Measured, measureRuns, type Way } from "./measure-runs.ts";
 

@@ -19,9 +19,9 @@ import { migrate } from "../../../src/platform/database/migrate.ts";
 import { createPartitions } from "../../../src/platform/database/partition.ts";
 import { measureBareUnnest } from "../bare/unnest.ts";
 import type { Bench, Variant } from "../bench.ts";
-import { percentile } from "../ground/load.ts";
-import { type Cost, measure } from "../ground/meter.ts";
-import type { Stage } from "../ground/stage.ts";
+import { percentile } from "../harness/load.ts";
+import { type Cost, measure } from "../harness/meter.ts";
+import type { Stage } from "../harness/stage.ts";
 
 export const runs = 64;
 /** As a thousand models that each send fifty results a second. */

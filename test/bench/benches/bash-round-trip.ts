@@ -10,7 +10,7 @@ import { findBubblewrap } from "../../../src/agent/tools/bash/find-bubblewrap.ts
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { workspaceAt } from "../../tools/workspace.ts";
 import type { Bench, Variant } from "../bench.ts";
-import { percentile } from "../ground/load.ts";
+import { percentile } from "../harness/load.ts";
 
 const command = "echo hi";
 

@@ -1,8 +1,8 @@
 // Calls with one answer, many at the same time: how many a second, how long each takes, and what they cost.
 
 import type { Variant } from "../bench.ts";
-import { type Load, percentile, runLoad } from "../ground/load.ts";
-import { type Meter, measure, peakMemoryMb } from "../ground/meter.ts";
+import { type Load, percentile, runLoad } from "../harness/load.ts";
+import { type Meter, measure, peakMemoryMb } from "../harness/meter.ts";
 
 export interface CallLoad extends Load {
   readonly name: string;

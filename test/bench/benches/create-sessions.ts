@@ -5,10 +5,10 @@ import { CreateSessionRequestSchema } from "#gen/runnel/v1/session_service_pb.js
 import type { Bench, Variant } from "../bench.ts";
 import { H1Client } from "../clients/h1-client.ts";
 import { H2Client } from "../clients/h2-client.ts";
-import type { Load } from "../ground/load.ts";
-import type { Service } from "../ground/service.ts";
-import type { Stage } from "../ground/stage.ts";
-import { Together } from "../ground/together.ts";
+import type { Load } from "../harness/load.ts";
+import type { Service } from "../harness/service.ts";
+import type { Stage } from "../harness/stage.ts";
+import { Together } from "../harness/together.ts";
 import { measureCalls } from "./calls.ts";
 
 const limitMs = 6_000;

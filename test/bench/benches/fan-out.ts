@@ -2,12 +2,12 @@
 // same bytes to as many streams.
 
 import type { Bench, Variant } from "../bench.ts";
-import { percentile, sum } from "../ground/load.ts";
-import { type Cost, type Meter, measure, peakMemoryMb } from "../ground/meter.ts";
-import type { Service } from "../ground/service.ts";
-import type { BareServer, Stage } from "../ground/stage.ts";
-import { Together } from "../ground/together.ts";
-import { type Crowd, openCrowd, type Reader, type Shape, sampledEvery } from "./crowd.ts";
+import { percentile, sum } from "../harness/load.ts";
+import { type Cost, type Meter, measure, peakMemoryMb } from "../harness/meter.ts";
+import type { Service } from "../harness/service.ts";
+import type { BareServer, Stage } from "../harness/stage.ts";
+import { Together } from "../harness/together.ts";
+import { type OpenReaders, openReaders, type Reader, type Shape, sampledEvery } from "./readers.ts";
 import { openBareSource, openServiceSource, type StreamSource } from "./stream-sources.ts";
 
 const readers = 1_000;
@@ -55,7 +55,7 @@ async function measureStands(stage: Stage, stands: readonly Stand[], deltas: num
   const variants: Variant[] = [];
   for (const { shape, service, bare } of stands) {
     const source = { ...openBareSource(bare, { shape, deltas, gapMs }), name: `bare ${shape.name}`, deltas };
-    const bareVariant = await measureCrowd(shape, { servicePid: bare.pid }, source);
+    const bareVariant = await measureReaders(shape, { servicePid: bare.pid }, source);
     variants.push(compare(await measureService(stage, { shape, service }, deltas), bareVariant), bareVariant);
   }
   return variants;
@@ -64,7 +64,7 @@ async function measureStands(stage: Stage, stands: readonly Stand[], deltas: num
 async function measureService(stage: Stage, stand: Omit<Stand, "bare">, deltas: number): Promise<Variant> {
   const { shape, service } = stand;
   const source = { ...(await openServiceSource(stage, service, { shape, deltas, gapMs })), name: shape.name, deltas };
-  return await measureCrowd(shape, { servicePid: service.pid, postmasterPid: stage.home.postmasterPid() }, source);
+  return await measureReaders(shape, { servicePid: service.pid, postmasterPid: stage.home.postmasterPid() }, source);
 }
 
 interface Hearing extends StreamSource {
@@ -73,24 +73,24 @@ interface Hearing extends StreamSource {
 }
 
 /** Opens all readers while the sender is held, then releases it and waits until every stream has ended. */
-async function measureCrowd(shape: Shape, meter: Meter, { name, deltas, place, speak }: Hearing): Promise<Variant> {
-  using crowd = await openCrowd(shape, place);
-  const before = sum(crowd.readers.map(({ deliveries }) => deliveries));
-  const { cost } = await measure(meter, () => Promise.all([speak(), crowd.ended]));
-  const deliveries = sum(crowd.readers.map((reader) => reader.deliveries)) - before;
-  const metrics = describeHearing(crowd, deliveries, cost);
+async function measureReaders(shape: Shape, meter: Meter, { name, deltas, place, speak }: Hearing): Promise<Variant> {
+  using opened = await openReaders(shape, place);
+  const before = sum(opened.readers.map(({ deliveries }) => deliveries));
+  const { cost } = await measure(meter, () => Promise.all([speak(), opened.ended]));
+  const deliveries = sum(opened.readers.map((reader) => reader.deliveries)) - before;
+  const metrics = describeReaders(opened, deliveries, cost);
   const peak = { "service peak RSS, MB": peakMemoryMb(meter.servicePid ?? 0) };
-  return { name, metrics: { ...metrics, ...peak }, faults: findFaults(crowd.readers, deltas) };
+  return { name, metrics: { ...metrics, ...peak }, faults: findFaults(opened.readers, deltas) };
 }
 
-function describeHearing(crowd: Crowd, deliveries: number, cost: Cost): Record<string, number> {
-  const ageMs = crowd.readers.flatMap((reader) => reader.ageMs);
+function describeReaders(opened: OpenReaders, deliveries: number, cost: Cost): Record<string, number> {
+  const ageMs = opened.readers.flatMap((reader) => reader.ageMs);
   return {
     deliveries,
     // Fewer than the deltas when the writer was late and merged them.
-    "results per reader": deliveries / crowd.readers.length,
+    "results per reader": deliveries / opened.readers.length,
     "deliveries/s": deliveries / cost.wall,
-    "messages per reader": sum(crowd.readers.map(({ messages }) => messages)) / crowd.readers.length,
+    "messages per reader": sum(opened.readers.map(({ messages }) => messages)) / opened.readers.length,
     "delta age p50, ms": percentile(ageMs, 0.5),
     "delta age p99, ms": percentile(ageMs, 0.99),
     "service CPU, % of a core": (100 * cost.service) / cost.wall,
@@ -101,9 +101,9 @@ function describeHearing(crowd: Crowd, deliveries: number, cost: Cost): Record<s
   };
 }
 
-function findFaults(crowd: readonly Reader[], deltas: number): string[] {
-  const uneven = crowd.filter(({ deliveries }) => deliveries !== crowd[0]?.deliveries).length;
-  const sampled = crowd.filter((_, index) => index % sampledEvery === 0);
+function findFaults(readers: readonly Reader[], deltas: number): string[] {
+  const uneven = readers.filter(({ deliveries }) => deliveries !== readers[0]?.deliveries).length;
+  const sampled = readers.filter((_, index) => index % sampledEvery === 0);
   const torn = sampled.filter(({ stamps }) => stamps !== deltas).length;
   return [
     ...(uneven > 0 ? [`${uneven} readers got a different number of results than the first one`] : []),

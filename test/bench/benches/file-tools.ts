@@ -12,7 +12,7 @@ import { readFile } from "../../../src/agent/tools/read-file.ts";
 import type { Tool } from "../../../src/agent/tools/tool.ts";
 import { workspaceAt } from "../../tools/workspace.ts";
 import type { Bench, Variant } from "../bench.ts";
-import { measure } from "../ground/meter.ts";
+import { measure } from "../harness/meter.ts";
 
 const directories = 100;
 const filesEach = 100;

@@ -7,7 +7,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
 import { HttpClient } from "../clients/http-client.ts";
-import { percentile } from "../ground/load.ts";
+import { percentile } from "../harness/load.ts";
 
 const agent = { name: "bench", model: "gpt-4o-mini" };
 const message = "deltas=1 gap=0";

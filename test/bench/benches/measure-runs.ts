@@ -1,7 +1,7 @@
 // Measures whole runs: how long they took, what they cost, and whether each arrived completely.
 
-import { type Load, percentile, runLoad, sharePercent, sum } from "../ground/load.ts";
-import { type Cost, type Meter, measure, peakMemoryMb } from "../ground/meter.ts";
+import { type Load, percentile, runLoad, sharePercent, sum } from "../harness/load.ts";
+import { type Cost, type Meter, measure, peakMemoryMb } from "../harness/meter.ts";
 import type { AgentRun, Prompt, RunOutcome } from "./agent-run.ts";
 
 /** One way to get a run's text, warmed up, with the processes that it uses. */

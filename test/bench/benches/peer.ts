@@ -4,12 +4,12 @@
 
 import type { Bench, Variant } from "../bench.ts";
 import { HttpClient } from "../clients/http-client.ts";
-import type { Child } from "../ground/child.ts";
-import { type Load, percentile, runLoad, sharePercent } from "../ground/load.ts";
-import { measure, peakMemoryMb } from "../ground/meter.ts";
-import { startPeer } from "../ground/peer.ts";
-import type { Stage } from "../ground/stage.ts";
-import { Together } from "../ground/together.ts";
+import type { Child } from "../harness/child.ts";
+import { type Load, percentile, runLoad, sharePercent } from "../harness/load.ts";
+import { measure, peakMemoryMb } from "../harness/meter.ts";
+import { startPeer } from "../harness/peer.ts";
+import type { Stage } from "../harness/stage.ts";
+import { Together } from "../harness/together.ts";
 import { agent, type Prompt, runOverSse } from "./agent-run.ts";
 
 const limitMs = 20_000;

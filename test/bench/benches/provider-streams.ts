@@ -10,9 +10,9 @@ import { createOpenAiResponses } from "../../../src/agent/models/openai-response
 import type { Account, ModelProvider } from "../../../src/agent/models/wire/account.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import type { Bench, Variant } from "../bench.ts";
-import { startChild } from "../ground/child.ts";
-import { measure } from "../ground/meter.ts";
-import { deltasOfStream, word } from "../ground/streams.ts";
+import { startChild } from "../harness/child.ts";
+import { measure } from "../harness/meter.ts";
+import { deltasOfStream, word } from "../harness/streams.ts";
 
 interface Way {
   readonly name: string;

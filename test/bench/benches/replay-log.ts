@@ -9,10 +9,10 @@ import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
 import { H2Client } from "../clients/h2-client.ts";
 import { countResults } from "../clients/tail-response.ts";
-import { type Meter, measure, memoryMb, peakMemoryMb } from "../ground/meter.ts";
-import type { Service } from "../ground/service.ts";
-import type { Stage } from "../ground/stage.ts";
-import { storeRun } from "../ground/stored-run.ts";
+import { type Meter, measure, memoryMb, peakMemoryMb } from "../harness/meter.ts";
+import type { Service } from "../harness/service.ts";
+import type { Stage } from "../harness/stage.ts";
+import { storeRun } from "../harness/stored-run.ts";
 
 const results = 100_000;
 /** With pages of this size the cost of Postgres per row is near its minimum. */

@@ -6,8 +6,8 @@ import { newUuid } from "../../../src/platform/base/ids.ts";
 import { type Db, openConnections } from "../../../src/platform/database/database.ts";
 import { migrate } from "../../../src/platform/database/migrate.ts";
 import type { Bench, Variant } from "../bench.ts";
-import type { OpenHome } from "../ground/home.ts";
-import { percentile, runLoad } from "../ground/load.ts";
+import type { OpenHome } from "../harness/home.ts";
+import { percentile, runLoad } from "../harness/load.ts";
 
 const clients = 1_000;
 const depths = [10_000, 100_000] as const;

@@ -3,9 +3,9 @@
 import { growTables } from "../../harness/grown-tables.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { HttpClient } from "../clients/http-client.ts";
-import { benchClient } from "../ground/credentials.ts";
-import type { OpenHome } from "../ground/home.ts";
-import { percentile } from "../ground/load.ts";
+import { benchClient } from "../harness/credentials.ts";
+import type { OpenHome } from "../harness/home.ts";
+import { percentile } from "../harness/load.ts";
 import { agent } from "./agent-run.ts";
 
 const client = `key/${benchClient}`;

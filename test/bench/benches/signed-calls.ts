@@ -4,9 +4,9 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import type { Bench, Variant } from "../bench.ts";
 import { H1Client, type H1Request } from "../clients/h1-client.ts";
-import { benchClient, benchKey } from "../ground/credentials.ts";
-import type { Load } from "../ground/load.ts";
-import { type Meter, measure } from "../ground/meter.ts";
+import { benchClient, benchKey } from "../harness/credentials.ts";
+import type { Load } from "../harness/load.ts";
+import { type Meter, measure } from "../harness/meter.ts";
 import { measureCalls } from "./calls.ts";
 
 const path = "/runnel.v1.SystemService/GetUsage";

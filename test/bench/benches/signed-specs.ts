@@ -10,7 +10,7 @@ import { signSpec } from "../../../src/protocols/jobspec/verification/sign.ts";
 import { isSignatureRight, readSignedSpec } from "../../../src/protocols/jobspec/verification/signature.ts";
 import * as independent from "../../external/signers/canonical.ts";
 import type { Bench, Variant } from "../bench.ts";
-import { takeTurns } from "../ground/turns.ts";
+import { takeTurns } from "../harness/turns.ts";
 
 /** A spec of the usual size of portals, and the same spec with so many questions that it is large. */
 const sizes: Readonly<Record<string, number>> = { "2 KB": 2_048, "100 KB": 102_400 };

@@ -1,12 +1,12 @@
-// The source that a crowd listens to: a run of the service whose provider is held until all readers have connected, or a stream
+// The source of many readers: a run of the service whose provider is held until all readers have connected, or a stream
 // of the bare server.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { HttpClient } from "../clients/http-client.ts";
-import type { Service } from "../ground/service.ts";
-import type { BareServer, Stage } from "../ground/stage.ts";
-import type { Place, Shape } from "./crowd.ts";
+import type { Service } from "../harness/service.ts";
+import type { BareServer, Stage } from "../harness/stage.ts";
+import type { Place, Shape } from "./readers.ts";
 
 export interface StreamSource {
   readonly place: Place;

@@ -1,8 +1,8 @@
 // How long a start takes, in the three states in which a replica can find its embedded Postgres.
 
 import type { Bench, Variant } from "../bench.ts";
-import type { Service } from "../ground/service.ts";
-import type { Stage } from "../ground/stage.ts";
+import type { Service } from "../harness/service.ts";
+import type { Stage } from "../harness/stage.ts";
 
 export const timeToReady: Bench = {
   name: "ready",

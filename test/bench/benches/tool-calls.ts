@@ -7,8 +7,8 @@ import type { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
-import { percentile, sum } from "../ground/load.ts";
-import { measure } from "../ground/meter.ts";
+import { percentile, sum } from "../harness/load.ts";
+import { measure } from "../harness/meter.ts";
 
 const callsOfRun = 20;
 const parameters = JSON.stringify({ type: "object", properties: { turn: { type: "integer" } } });

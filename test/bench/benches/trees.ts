@@ -8,10 +8,10 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { runCommand } from "../../../scripts/run-command.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
-import type { OpenHome } from "../ground/home.ts";
-import { runLoad, sum } from "../ground/load.ts";
-import { measure, memoryMb, peakMemoryMb } from "../ground/meter.ts";
-import type { Service } from "../ground/service.ts";
+import type { OpenHome } from "../harness/home.ts";
+import { runLoad, sum } from "../harness/load.ts";
+import { measure, memoryMb, peakMemoryMb } from "../harness/meter.ts";
+import type { Service } from "../harness/service.ts";
 
 type Agent = MessageInitShape<typeof AgentSchema>;
 
@@ -34,18 +34,18 @@ export const trees: Bench = {
     using client = new GrpcClient(first.target);
     const responses = stage.quick ? 10 : 100;
     const wide = stage.quick ? 3 : 6;
-    const ground = { client, replicas, home: stage.home };
-    await runAlone(ground, 100);
+    const setting = { client, replicas, home: stage.home };
+    await runAlone(setting, 100);
     for (;;) {
       yield [
-        await runAlone(ground, responses * 10),
-        await runTree(ground, {
+        await runAlone(setting, responses * 10),
+        await runTree(setting, {
           name: `one parent, ${responses} responses of 10 calls`,
           message: `calls=${responses} wide=10 levels=1 deltas=1`,
           agent: parentOf(worker, responses + 1),
           children: responses * 10,
         }),
-        await runTree(ground, {
+        await runTree(setting, {
           name: `four levels of ${wide} calls`,
           message: `calls=1 wide=${wide} levels=4 deltas=1`,
           agent: parentOf(parentOf(parentOf(parentOf(worker)))),
@@ -62,7 +62,7 @@ function parentOf(agent: Agent, maxTurns = 2): Agent {
   return { name: "bench", maxTurns, tools: { agents: [{ name: "below", description: "Works.", agent }] } };
 }
 
-interface Ground {
+interface Setting {
   readonly client: GrpcClient;
   readonly replicas: readonly Service[];
   readonly home: OpenHome;
@@ -75,9 +75,9 @@ interface Tree {
   readonly children: number;
 }
 
-async function runTree(ground: Ground, { name, message, agent, children }: Tree): Promise<Variant> {
-  const { client, home } = ground;
-  return await observe(ground, { name, runs: children + 1 }, async () => {
+async function runTree(setting: Setting, { name, message, agent, children }: Tree): Promise<Variant> {
+  const { client, home } = setting;
+  return await observe(setting, { name, runs: children + 1 }, async () => {
     const rootId = await runOnce(client, agent, message);
     const connection = await home.connect();
     try {
@@ -93,17 +93,17 @@ async function runTree(ground: Ground, { name, message, agent, children }: Tree)
   });
 }
 
-async function runAlone(ground: Ground, runs: number): Promise<Variant> {
-  return await observe(ground, { name: `${runs} runs without a parent`, runs }, async () => {
+async function runAlone(setting: Setting, runs: number): Promise<Variant> {
+  return await observe(setting, { name: `${runs} runs without a parent`, runs }, async () => {
     const load = { concurrency: aloneAtATime, count: runs, limitMs: 120_000 };
-    const ids = await runLoad(load, () => runOnce(ground.client, worker, "deltas=1"));
+    const ids = await runLoad(load, () => runOnce(setting.client, worker, "deltas=1"));
     return ids.length === runs ? [] : [`${ids.length} of ${runs} runs were completed`];
   });
 }
 
 /** Does the work, which returns what went wrong, and describes what it cost the replicas. */
 async function observe(
-  { replicas, home }: Ground,
+  { replicas, home }: Setting,
   { name, runs }: { readonly name: string; readonly runs: number },
   work: () => Promise<readonly string[]>,
 ): Promise<Variant> {

@@ -7,8 +7,8 @@ import type { Bench, Variant } from "../bench.ts";
 import { H1Client } from "../clients/h1-client.ts";
 import { H2Client } from "../clients/h2-client.ts";
 import { HttpClient } from "../clients/http-client.ts";
-import type { Load } from "../ground/load.ts";
-import type { BareServer } from "../ground/stage.ts";
+import type { Load } from "../harness/load.ts";
+import type { BareServer } from "../harness/stage.ts";
 import { compareWithBare, measureCalls } from "./calls.ts";
 
 /** Sixteen calls on each connection, as in a connection pool of a caller's replicas. */

@@ -7,7 +7,7 @@ import { systemClock } from "../../../src/platform/base/clock.ts";
 import { newUuid } from "../../../src/platform/base/ids.ts";
 import { openConnections } from "../../../src/platform/database/database.ts";
 import type { Bench, Variant } from "../bench.ts";
-import { runLoad } from "../ground/load.ts";
+import { runLoad } from "../harness/load.ts";
 
 const writers = 32;
 

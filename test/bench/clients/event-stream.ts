@@ -1,8 +1,8 @@
-// Reads event streams as cheaply as Node can: one plain socket each, blocks cut out of the pieces as they arrive. For crowds
+// Reads event streams as cheaply as Node can: one plain socket each, blocks cut out of the pieces as they arrive. For many readers
 // where node:http's own client would be the bottleneck.
 
 import { connect } from "node:net";
-import { benchAuthorization } from "../ground/credentials.ts";
+import { benchAuthorization } from "../harness/credentials.ts";
 
 export interface EventStream {
   readonly url: string;

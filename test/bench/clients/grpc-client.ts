@@ -9,7 +9,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { benchAuthorization } from "../ground/credentials.ts";
+import { benchAuthorization } from "../harness/credentials.ts";
 
 /** No call of a bench takes this long unless something hangs. */
 const deadlineMs = 60_000;

@@ -2,7 +2,7 @@
 // out by their length. For loads where node:http's own client would be the bottleneck.
 
 import { connect, type Socket } from "node:net";
-import { benchAuthorization } from "../ground/credentials.ts";
+import { benchAuthorization } from "../harness/credentials.ts";
 
 export interface H1Answer {
   readonly status: number;

@@ -2,7 +2,7 @@
 // bottleneck.
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from "node:http2";
-import { benchAuthorization } from "../ground/credentials.ts";
+import { benchAuthorization } from "../harness/credentials.ts";
 import { envelope, envelopeReader } from "./envelopes.ts";
 
 /** The window to which libraries of other languages grow by themselves. Node's own 64 KB would slow down a fast stream. */

@@ -2,7 +2,7 @@
 
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { bearerHeaders, signHeaders } from "../ground/credentials.ts";
+import { bearerHeaders, signHeaders } from "../harness/credentials.ts";
 
 export interface HttpAnswer {
   readonly status: number;

@@ -5,7 +5,7 @@ import { TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { readEventStream } from "../clients/event-stream.ts";
 import { H2Client } from "../clients/h2-client.ts";
 import { countResults } from "../clients/tail-response.ts";
-import { readStamps } from "../ground/answer.ts";
+import { readStamps } from "../harness/answer.ts";
 
 export interface Shape {
   readonly name: string;
@@ -33,14 +33,14 @@ export interface Reader {
   readonly ageMs: number[];
 }
 
-export interface Crowd extends Disposable {
+export interface OpenReaders extends Disposable {
   readonly readers: readonly Reader[];
   /** Resolves when every stream has ended properly. */
   readonly ended: Promise<unknown>;
 }
 
 /**
- * Reading the stamps of all deliveries would make the client the bottleneck. The sample is spread over the crowd, because the
+ * Reading the stamps of all deliveries would make the client the bottleneck. The sample is spread over all readers, because the
  * service may serve the first readers first.
  */
 export const sampledEvery = 50;
@@ -48,7 +48,7 @@ export const sampledEvery = 50;
 const openedAtOnce = 50;
 
 /** Resolves when every reader has received the sign that its stream is open. */
-export async function openCrowd(shape: Shape, place: Place): Promise<Crowd> {
+export async function openReaders(shape: Shape, place: Place): Promise<OpenReaders> {
   using closers = new DisposableStack();
   const readers = Array.from({ length: shape.readers }, (): Reader => {
     return { deliveries: 0, messages: 0, stamps: 0, ageMs: [] };

@@ -5,7 +5,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { envelope } from "../clients/envelopes.ts";
-import { writeStamp } from "../ground/answer.ts";
+import { writeStamp } from "../harness/answer.ts";
 
 interface Sink {
   write(bytes: Uint8Array): unknown;
@@ -17,7 +17,7 @@ interface Speech {
   readonly gapMs: number;
 }
 
-export class CrowdOfStreams {
+export class Broadcast {
   readonly #grpc = new Map<string, Sink[]>();
   readonly #events = new Map<string, Sink[]>();
 

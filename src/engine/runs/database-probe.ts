@@ -42,6 +42,8 @@ export class DatabaseProbe {
   readonly #options: DatabaseProbeOptions;
   readonly #closing = new AbortController();
   #client: Connection | undefined;
+  /** Ends the pause before the next check. */
+  #pause = new AbortController();
   /** The server's process for the connection. */
   #processId = 0;
   /** The end of the previous connection. Only the close waits for it: a dead connection takes its time. */
@@ -87,7 +89,8 @@ export class DatabaseProbe {
       await this.#askUntilAnswered();
       answered.abort(over);
       await counting;
-      await this.#options.clock.sleep(intervalMs, signal);
+      this.#pause = new AbortController();
+      await this.#options.clock.sleep(intervalMs, AbortSignal.any([signal, this.#pause.signal]));
     }
   }
 
@@ -150,6 +153,8 @@ export class DatabaseProbe {
     const before = this.#processId;
     this.#goodbye = this.#client?.end().catch(() => {});
     this.#client = next;
+    // A connection that breaks is a reason to check at once.
+    next.once("end", () => this.#client === next && this.#pause.abort(over));
     this.#processId = await readProcessId(next);
     this.#heard();
     if (before !== 0) {

@@ -158,7 +158,7 @@ test("keys move through the list, open a run and lead back", async () => {
     .filter({ hasText: first.slice(-8) })
     .waitFor();
   await page.keyboard.press("/");
-  expect(await page.locator(":focus").getAttribute("placeholder")).toBe("press / to filter");
+  expect(await page.locator(":focus").getAttribute("placeholder")).toBe("press / to search");
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Help" }).waitFor();

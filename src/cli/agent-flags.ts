@@ -1,9 +1,10 @@
 // The flags that say which agent answers, and the session that is created with them.
 
 import { resolve } from "node:path";
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import type { Command } from "commander";
-import type { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { type Agent, AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { readAgentField } from "./agent-fields.ts";
 import type { SessionClient } from "./connect.ts";
 import { readInput } from "./input.ts";
 import { withWorkDir } from "./work-dir.ts";
@@ -16,6 +17,8 @@ export interface AgentFlags {
   readonly tools?: readonly string[];
   readonly approve: readonly string[];
   readonly schema?: string;
+  /** Other fields of the agent. */
+  readonly set?: JsonObject;
 }
 
 /** The tools of an agent without a preset. */
@@ -47,7 +50,8 @@ export function addAgentFlags(command: Command): Command {
       readNames,
       [],
     )
-    .option("--schema <file>", "JSON Schema that the answer has to match; - for standard input");
+    .option("--schema <file>", "JSON Schema that the answer has to match; - for standard input")
+    .option("--set <field=value>", "another field of the agent, such as temperature=0.2; repeatable", readAgentField);
 }
 
 /** Creates a session with the agent of the flags. Returns its id. */
@@ -61,18 +65,19 @@ export async function createSession(sessions: SessionClient, flags: AgentFlags, 
 }
 
 /** Returns the agent of the flags. */
-export async function readAgent(flags: AgentFlags): Promise<MessageInitShape<typeof AgentSchema>> {
-  const { agent, model, tools, approve, schema } = flags;
+export async function readAgent(flags: AgentFlags): Promise<Agent> {
+  const { agent, model, tools, approve, schema, set = {} } = flags;
   const isPreset = agent !== "";
-  const builtin = tools ?? (isPreset ? [] : defaultTools);
-  return {
+  const builtin = tools ?? (isPreset || set.tools !== undefined ? [] : defaultTools);
+  return fromJson(AgentSchema, {
     ...(isPreset ? {} : { name: "cli" }),
-    model,
-    ...(builtin.length + approve.length > 0 ? { tools: { builtin: [...builtin], approve: [...approve] } } : {}),
-    ...(schema === undefined
-      ? {}
-      : { responseFormat: { schema: (await readInput(schema, schemaBytesMax)).toString() } }),
-  };
+    ...set,
+    ...(model !== "" && { model }),
+    ...(builtin.length + approve.length > 0 && {
+      tools: { ...(set.tools as JsonObject | undefined), builtin: [...builtin], approve: [...approve] },
+    }),
+    ...(schema !== undefined && { response_format: { schema: (await readInput(schema, schemaBytesMax)).toString() } }),
+  });
 }
 
 function readNames(text: string): string[] {

@@ -221,6 +221,33 @@ test("run reads standard input, sends files, lets a preset answer, and detaches"
   expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining("the message is empty") });
 });
 
+test("--set gives other fields of the agent, and refuses one that no agent has before anything is sent", async () => {
+  await using provider = await startFakeProvider();
+  const { url } = await startProcess({
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+  });
+  provider.respond(answer("yes"));
+  const run = (...words: string[]) =>
+    runCommand(["run", "hi", "--model", "gpt-4o", ...words.flatMap((each) => ["--set", each]), "--url", url]);
+  const settings = ["temperature=0.5", "system_prompt=Be brief.", 'tools.builtin=["grep"]'];
+  expect(await run(...settings)).toMatchObject({ code: 0, stdout: expect.stringContaining("yes") });
+  expect(provider.requests[0]?.body).toMatchObject({
+    temperature: 0.5,
+    messages: [{ role: "system", content: expect.stringContaining("Be brief.") }, { role: "user" }],
+    tools: [{ function: { name: "grep" } }],
+  });
+  for (const [setting, problem] of [
+    ["temprature=0.5", "unknown field; did you mean temperature?"],
+    ["temperature=warm", "temperature: expected number"],
+    ["=1", "expected a field and its value"],
+  ] as const) {
+    expect(await run(setting)).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) });
+  }
+  expect(provider.requests).toHaveLength(1);
+});
+
 test("a second Ctrl-C of a person cancels the run", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const terminal = startInTerminal([process.execPath, programPath, "run", "hello words=500 pace=50", "--url", url]);

@@ -3,13 +3,12 @@
 
 import { readdirSync } from "node:fs";
 import { join, parse } from "node:path";
-import { fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { isMap, LineCounter, parseDocument, type Scalar } from "yaml";
-import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { splitFrontMatter } from "../../agent/skills/front-matter.ts";
-import { suggest } from "../../platform/base/nearest.ts";
 import { readText } from "../../platform/config/file.ts";
 import { describeError, invalidConfig, type Problem } from "../../platform/config/problem.ts";
+import { findFieldProblem } from "../agent-fields.ts";
 
 const filesMax = 100;
 /** The contract's limit of a system prompt, and room for the other fields. */
@@ -18,7 +17,6 @@ const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 const extensions = [".md", ".yaml", ".yml"];
 /** A field that people know from other programs: it is for them, and no model sees it. */
 const description = "description";
-const fieldNames = AgentSchema.fields.map(({ name }) => name);
 
 /** Returns the agents of a directory as lines of `agents.presets`. Throws CONFIG_INVALID with the file, line and field of each problem. */
 export function readAgentFiles(directory: string): readonly string[] {
@@ -117,14 +115,5 @@ function findProblem(field: string, value: JsonValue, name: string): string | un
   if (field === "name" && value !== name) {
     return `must be ${JSON.stringify(name)}, the name of its file`;
   }
-  if (!fieldNames.includes(field)) {
-    return `unknown field${suggest(field, [...fieldNames, description]) || `: an agent has ${fieldNames.join(", ")}`}`;
-  }
-  try {
-    fromJson(AgentSchema, { [field]: value });
-    return undefined;
-  } catch (error) {
-    // `cannot decode field runnel.v1.Agent.model from JSON: expected string, got 1`
-    return describeError(error).replace(/^cannot decode [^:]* from JSON: /, "");
-  }
+  return findFieldProblem(field, value, [description]);
 }

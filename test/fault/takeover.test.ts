@@ -19,8 +19,8 @@ test("the runs of a killed process continue in the other one within 15 s", async
   const runs: string[] = [];
   while (runs.length < 5) {
     const { runId } = await startRun(owner.client, "words=150 pace=20");
-    // On a busy machine the process that admits a run need not get it.
-    if ((await ownerOf(cluster.databaseUrl, runId)) === replicaIdsOf(owner)[0]) {
+    // On a busy machine the process that admits a run need not get it, and it may have lost its first lease.
+    if (replicaIdsOf(owner).includes((await ownerOf(cluster.databaseUrl, runId)) ?? "")) {
       runs.push(runId);
     }
   }

@@ -49,6 +49,7 @@ export const longTests: readonly string[] = [
   "test/model/offers.test.ts",
   "test/model/runs.test.ts",
   "test/protocols/deletion.test.ts",
+  "test/recipes/recipes.test.ts",
   "test/receipts/verify-log.test.ts",
   "test/runners/approvals.test.ts",
   "test/runners/dialled.test.ts",

@@ -2,13 +2,29 @@
 
 import type { ContentElement } from "#gen/runnel/v1/message_pb.js";
 
-export interface Draft {
+/** The folded settings, as they stand in their fields; an empty text leaves the choice to the service. */
+export interface Settings {
+  readonly maxTurns: string;
+  readonly maxTokens: string;
+  readonly temperature: string;
+  readonly budgetTokens: string;
+  readonly budgetUsd: string;
+  /** The form of the answer: text, any JSON object, or JSON of `schema`. */
+  readonly format: "text" | "json" | "schema";
+  readonly schema: string;
+  /** Local time, as `datetime-local` has it: `2026-08-01T09:30`. */
+  readonly startTime: string;
+  readonly annotations: string;
+}
+
+export interface Draft extends Settings {
   readonly name: string;
   readonly preset: string;
   readonly model: string;
   readonly systemPrompt: string;
-  readonly maxTurns: string;
   readonly tools: readonly string[];
+  /** Tools whose calls wait for a person. */
+  readonly approve: readonly string[];
   readonly workDir: string;
   readonly message: string;
   readonly files: readonly ContentElement[];
@@ -24,7 +40,16 @@ export const emptyDraft: Draft = {
   model: "",
   systemPrompt: "",
   maxTurns: "",
+  maxTokens: "",
+  temperature: "",
+  budgetTokens: "",
+  budgetUsd: "",
+  format: "text",
+  schema: "",
+  startTime: "",
+  annotations: "",
   tools: [],
+  approve: [],
   workDir: "",
   message: "",
   files: [],

@@ -1,24 +1,24 @@
 // Starts a run, and shows the same call in other languages. It also repeats a run with its input edited, and forks a session.
 
-import { clone, create } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
-import type { ContentElement } from "#gen/runnel/v1/message_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { type Agent, AgentSchema, AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { transport } from "../api/transport.ts";
-import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { CallExamples } from "./call-examples.tsx";
+import { Chips } from "./chips.tsx";
 import { builtinTools, type Draft, emptyDraft } from "./draft.ts";
-import { filesOf, nameOf, readFile, withFiles, wordsOf } from "./files.ts";
+import { filesOf, withFiles, wordsOf } from "./files.ts";
+import { FilesField } from "./files-field.tsx";
 import { ForkPoint } from "./fork-point.tsx";
+import { MoreSettings } from "./more-settings.tsx";
+import { findProblems, makeAgent, type Problems, problemsOf, settingsOf, startTimeOf } from "./settings.ts";
 
 const sessions = createClient(SessionService, transport);
 
@@ -49,7 +49,7 @@ function draftOf(input: GetRunInputResponse, parameters: URLSearchParams): Draft
     name: agent?.name ?? emptyDraft.name,
     model: agent?.model ?? "",
     systemPrompt: agent?.systemPrompt ?? "",
-    maxTurns: agent !== undefined && agent.maxTurns > 0 ? String(agent.maxTurns) : "",
+    ...settingsOf(agent),
     tools: agent?.tools?.builtin ?? [],
     message: wordsOf(message),
     files: filesOf(message),
@@ -63,18 +63,28 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
   const [, navigate] = useLocation();
   const [draft, setDraft] = useState(first);
   const [error, setError] = useState<unknown>(undefined);
+  const [problems, setProblems] = useState<Problems>({});
   const [isBusy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => showProblem(form.current, problems), [problems]);
   const models = useQuery(ProviderService.method.listModels, {});
   const presets = useQuery(SessionService.method.listPresets, {});
   const set = (change: Partial<Draft>): void => setDraft((current) => ({ ...current, ...change }));
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    setBusy(true);
     setError(undefined);
+    const found = findProblems(draft);
+    setProblems(found);
+    if (Object.keys(found).length > 0) {
+      return;
+    }
+    setBusy(true);
     try {
       navigate(`/runs/${await start(draft, origin)}`);
     } catch (failure) {
-      setError(failure);
+      const refused = problemsOf(failure);
+      setProblems(refused);
+      setError(Object.keys(refused).length > 0 ? undefined : failure);
       setBusy(false);
     }
   };
@@ -85,7 +95,7 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
         <h1>{title}</h1>
       </header>
       <div className="new-run-columns">
-        <form className="form" onSubmit={(event) => void submit(event)}>
+        <form ref={form} className="form" onSubmit={(event) => void submit(event)}>
           {draft.fork !== "" && (
             <ForkPoint session={draft.fork} count={draft.forkCount} onCount={(forkCount) => set({ forkCount })} />
           )}
@@ -106,14 +116,14 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
               }}
             />
           </div>
-          <Files files={draft.files} onChange={(files) => set({ files })} />
+          <FilesField files={draft.files} onChange={(files) => set({ files })} />
           <div className="field-row">
             <div className="field">
               <label htmlFor={`${id}name`}>Agent</label>
               <input
                 id={`${id}name`}
                 className="input"
-                required
+                required={draft.preset === ""}
                 value={draft.name}
                 onInput={(event) => set({ name: event.currentTarget.value })}
               />
@@ -124,7 +134,7 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
                 id={`${id}preset`}
                 className="input"
                 value={draft.preset}
-                onChange={(event) => set({ preset: event.currentTarget.value })}
+                onChange={(event) => set(withPreset(draft, event.currentTarget.value))}
               >
                 <option value="">none</option>
                 {presets.data?.presets.map(({ name }) => (
@@ -158,38 +168,13 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
                 ))}
               </datalist>
             </div>
-            <div className="field">
-              <label htmlFor={`${id}turns`}>Maximum turns</label>
-              <input
-                id={`${id}turns`}
-                className="input"
-                type="number"
-                min={1}
-                value={draft.maxTurns}
-                placeholder="default"
-                onInput={(event) => set({ maxTurns: event.currentTarget.value })}
-              />
-            </div>
           </div>
-          <fieldset className="chips">
-            <legend>Tools</legend>
-            {[...new Set([...builtinTools, ...draft.tools])].map((tool) => (
-              <label key={tool} className="chip">
-                <input
-                  type="checkbox"
-                  checked={draft.tools.includes(tool)}
-                  onChange={() =>
-                    set({
-                      tools: draft.tools.includes(tool)
-                        ? draft.tools.filter((each) => each !== tool)
-                        : [...draft.tools, tool],
-                    })
-                  }
-                />
-                {tool}
-              </label>
-            ))}
-          </fieldset>
+          <Chips
+            legend="Tools"
+            choices={[...new Set([...builtinTools, ...draft.tools])]}
+            chosen={draft.tools}
+            onChange={(tools) => set({ tools })}
+          />
           <details className="fold" open={first.systemPrompt !== ""}>
             <summary>
               <Icon name="chevron" />
@@ -219,6 +204,7 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
               </div>
             </div>
           </details>
+          <MoreSettings draft={draft} problems={problems} onChange={set} />
           {error !== undefined && <Failure error={error} />}
           <div className="actions">
             <button type="submit" className="button primary" disabled={isBusy}>
@@ -233,60 +219,10 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
   );
 }
 
-function Files({
-  files,
-  onChange,
-}: {
-  readonly files: readonly ContentElement[];
-  readonly onChange: (files: readonly ContentElement[]) => void;
-}) {
-  const id = useId();
-  const [error, setError] = useState<unknown>(undefined);
-  const add = async (input: HTMLInputElement): Promise<void> => {
-    try {
-      onChange([...files, ...(await Promise.all([...(input.files ?? [])].map(readFile)))]);
-      setError(undefined);
-    } catch (failure) {
-      setError(failure);
-    }
-    // The same file may be chosen again.
-    input.value = "";
-  };
-  return (
-    <div className="field">
-      <label htmlFor={`${id}files`}>Images and files</label>
-      <input
-        id={`${id}files`}
-        className="input"
-        type="file"
-        multiple
-        onChange={(event) => void add(event.currentTarget)}
-      />
-      {error !== undefined && <Failure error={error} />}
-      {files.length > 0 && (
-        <ul className="chips" aria-label="Chosen files">
-          {files.map((file, index) => (
-            <li key={`${index} ${nameOf(file)}`}>
-              <button
-                type="button"
-                className="chip"
-                aria-label={`Remove ${nameOf(file)}`}
-                onClick={() => onChange(files.filter((each) => each !== file))}
-              >
-                {visibleText(nameOf(file))}
-                <Icon name="close" />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  );
-}
-
 /** Starts the run and returns its id. A repeated run keeps the settings that the form does not show. */
 async function start(draft: Draft, origin: GetRunInputResponse | undefined): Promise<string> {
-  const { fork, forkCount, preset, workDir, message, files } = draft;
+  const { fork, forkCount, preset, workDir, message, files, annotations } = draft;
+  const startTime = startTimeOf(draft);
   const { sessionId } = await sessions.createSession({
     agent: makeAgent(draft, origin?.agent),
     preset,
@@ -297,17 +233,25 @@ async function start(draft: Draft, origin: GetRunInputResponse | undefined): Pro
   const { runId } = await sessions.sendMessage({
     sessionId,
     ...(files.length === 0 ? { message } : { messages: [withFiles(message, files)] }),
+    ...(startTime !== undefined && { startTime }),
+    annotations,
     requestId: crypto.randomUUID(),
   });
   return runId;
 }
 
-function makeAgent({ name, model, systemPrompt, maxTurns, tools }: Draft, origin: Agent | undefined): Agent {
-  const agent = origin === undefined ? create(AgentSchema) : clone(AgentSchema, origin);
-  Object.assign(agent, { name, model, systemPrompt, maxTurns: Number(maxTurns) });
-  if (tools.length > 0 || agent.tools !== undefined) {
-    agent.tools ??= create(AgentToolsSchema);
-    agent.tools.builtin = [...tools];
+/** A preset has a name of its own, which the usual one would replace. */
+function withPreset({ name }: Draft, preset: string): Partial<Draft> {
+  const usual = preset === "" ? "" : emptyDraft.name;
+  return { preset, ...(name === usual && { name: preset === "" ? emptyDraft.name : "" }) };
+}
+
+/** Leads the keyboard to the first field with a problem, which may be folded. */
+function showProblem(form: HTMLFormElement | null, problems: Problems): void {
+  const field = Object.keys(problems).length > 0 ? form?.querySelector<HTMLElement>('[aria-invalid="true"]') : null;
+  const fold = field?.closest("details");
+  if (fold) {
+    fold.open = true;
   }
-  return agent;
+  field?.focus();
 }

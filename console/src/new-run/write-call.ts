@@ -4,6 +4,7 @@ import { toJson } from "@bufbuild/protobuf";
 import { type ContentElement, ContentPartsSchema, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Draft } from "./draft.ts";
 import { nameOf, withFiles } from "./files.ts";
+import { askingOf, microUsdOf } from "./settings.ts";
 
 export const languages = {
   curl: "curl",
@@ -23,8 +24,8 @@ export function writeCall(language: Language, draft: Draft, url: string): string
 
 const writers: Readonly<Record<Language, (draft: Draft, url: string) => string>> = {
   curl: (draft, url) => `url=${url}
-id=$(curl -sS $url/v1/sessions -d ${shell(json(sessionOf(draft)))} | sed 's/.*"session_id":"\\([^"]*\\)".*/\\1/')
-curl -sS $url/v1/sessions/$id/messages -d ${shell(json(messageOf(draft)))}
+id=$(curl -sS $url/v1/sessions -d ${shell(json(sessionOf(draft, asJson)))} | sed 's/.*"session_id":"\\([^"]*\\)".*/\\1/')
+curl -sS $url/v1/sessions/$id/messages -d ${shell(json(messageOf(draft, asJson)))}
 curl -sSN $url/v1/sessions/$id/stream`,
   grpc: (draft, url) => {
     const { host, protocol } = new URL(url);
@@ -35,14 +36,17 @@ run=$(${call} -d "$(printf '{"session_id":"%s",%s}' "$id" ${shell(json(messageOf
   runnel.v1.SessionService/SendMessage | sed -n 's/.*"runId": "\\(.*\\)".*/\\1/p')
 ${call} -d "{\\"run_id\\":\\"$run\\"}" ${host} runnel.v1.RunService/TailRun`;
   },
-  typescript: (draft, url) => `import { createClient } from "@connectrpc/connect";
+  typescript: (
+    draft,
+    url,
+  ) => `${draft.startTime === "" ? "" : 'import { timestampFromDate } from "@bufbuild/protobuf/wkt";\n'}import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { RunService } from "runnel/gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "runnel/gen/runnel/v1/session_service_pb.js";
 
 const transport = createGrpcTransport({ baseUrl: ${json(url)} });
 const sessions = createClient(SessionService, transport);
-const { sessionId } = await sessions.createSession(${json(camel(sessionOf(draft)), 2)});
+const { sessionId } = await sessions.createSession(${withBigints(json(camel(sessionOf(draft)), 2))});
 const { runId } = await sessions.sendMessage({ sessionId, ${typescriptMessage(draft)} });
 for await (const { results } of createClient(RunService, transport).tailRun({ runId })) {
   for (const { payload } of results) {
@@ -52,7 +56,7 @@ for await (const { results } of createClient(RunService, transport).tailRun({ ru
   }
 }`,
   python: (draft, url) => `import sys
-import grpc
+${draft.startTime === "" ? "" : "from datetime import datetime\n"}import grpc
 
 sys.path += ["proto", "third_party"]
 session_pb2, session_grpc = grpc.protos_and_services("runnel/v1/session_service.proto")
@@ -105,6 +109,11 @@ const stream = await client.responses.create(${json(
       ...(draft.tools.length > 0 && {
         tools: [{ type: "mcp", server_label: "runnel", allowed_tools: draft.tools }],
       }),
+      ...(Number.isFinite(Number.parseFloat(draft.temperature)) && {
+        temperature: Number.parseFloat(draft.temperature),
+      }),
+      ...(Number(draft.maxTokens) > 0 && { max_output_tokens: Number(draft.maxTokens) }),
+      ...(draft.format !== "text" && { text: { format: openaiFormat(draft) } }),
       ...(draft.workDir !== "" && { metadata: { "runnel.work_dir": draft.workDir } }),
       stream: true,
     },
@@ -117,15 +126,29 @@ for await (const event of stream) {
 }`,
 };
 
+/** Texts that hold JSON: REST has them as they are, and every other call as a text. */
+type Raw = (text: string) => unknown;
+
+const asText: Raw = (text) => text;
+const asJson: Raw = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
 /** The body of CreateSession, with the contract's names. */
-function sessionOf({ name, preset, model, systemPrompt, maxTurns, tools, workDir, fork, forkCount }: Draft): object {
+function sessionOf(draft: Draft, raw = asText): object {
+  const { name, preset, model, systemPrompt, tools, workDir, fork, forkCount } = draft;
+  const approve = askingOf(draft);
   return {
     agent: {
-      name,
+      ...(name !== "" && { name }),
       ...(model !== "" && { model }),
       ...(systemPrompt !== "" && { system_prompt: systemPrompt }),
-      ...(Number(maxTurns) > 0 && { max_turns: Number(maxTurns) }),
-      ...(tools.length > 0 && { tools: { builtin: tools } }),
+      ...(tools.length > 0 && { tools: { builtin: tools, ...(approve.length > 0 && { approve }) } }),
+      ...agentSettings(draft, raw),
     },
     ...(preset !== "" && { preset }),
     ...(workDir !== "" && { work_dir: workDir }),
@@ -133,14 +156,37 @@ function sessionOf({ name, preset, model, systemPrompt, maxTurns, tools, workDir
   };
 }
 
+function agentSettings(draft: Draft, raw: Raw): object {
+  const { format, schema } = draft;
+  const temperature = Number.parseFloat(draft.temperature);
+  const [turns = 0, maxTokens = 0, tokens = 0] = [draft.maxTurns, draft.maxTokens, draft.budgetTokens].map(Number);
+  const micros = microUsdOf(draft);
+  return {
+    ...(turns > 0 && { max_turns: turns }),
+    ...(maxTokens > 0 && { max_tokens: maxTokens }),
+    ...(Number.isFinite(temperature) && { temperature }),
+    ...((tokens > 0 || micros > 0) && {
+      budget: { ...(tokens > 0 && { tokens }), ...(micros > 0 && { cost_micro_usd: micros }) },
+    }),
+    ...(format !== "text" && { response_format: format === "json" ? {} : { schema: raw(schema) } }),
+  };
+}
+
 /** The message of SendMessage, with the contract's names. */
-function messageOf({
-  message,
-  files,
-}: Draft): { readonly message: string } | { readonly messages: readonly unknown[] } {
-  return files.length === 0
-    ? { message }
-    : { messages: [toJson(MessageSchema, withFiles(message, files.map(shorten)), { useProtoFieldName: true })] };
+function messageOf(draft: Draft, raw = asText): Readonly<Record<string, unknown>> {
+  const { message, files, annotations } = draft;
+  return {
+    ...(files.length === 0
+      ? { message }
+      : { messages: [toJson(MessageSchema, withFiles(message, files.map(shorten)), { useProtoFieldName: true })] }),
+    ...(annotations !== "" && { annotations: raw(annotations) }),
+    ...(draft.startTime !== "" && { start_time: startOf(draft) }),
+  };
+}
+
+/** Example: `2026-08-01T07:30:00.000Z`. */
+function startOf({ startTime }: Draft): string {
+  return new Date(startTime).toISOString();
 }
 
 /** The bytes of a file would make the lines unreadable. */
@@ -154,26 +200,42 @@ function shorten(file: ContentElement): ContentElement {
   };
 }
 
-function typescriptMessage({ message, files }: Draft): string {
-  if (files.length === 0) {
-    return `message: ${json(message)}`;
+function typescriptMessage(draft: Draft): string {
+  const { message, files, annotations } = draft;
+  const parts = [files.length === 0 ? `message: ${json(message)}` : `messages: [${typescriptParts(draft)}]`];
+  if (annotations !== "") {
+    parts.push(`annotations: ${json(annotations)}`);
   }
+  if (draft.startTime !== "") {
+    parts.push(`startTime: timestampFromDate(new Date(${json(startOf(draft))}))`);
+  }
+  return parts.join(", ");
+}
+
+function typescriptParts({ message, files }: Draft): string {
   const { content } = withFiles(message, files.map(shorten));
   const value = content.case === "parts" ? toJson(ContentPartsSchema, content.value) : {};
-  return `messages: [{ role: "user", content: { case: "parts", value: ${json(value)} } }]`;
+  return `{ role: "user", content: { case: "parts", value: ${json(value)} } }`;
+}
+
+/** The numbers of a budget have 64 bits. A quote within a text has a backslash before it, so texts stay as they are. */
+function withBigints(lines: string): string {
+  return lines.replace(/(?<!\\)("(?:tokens|costMicroUsd)": \d+)/g, "$1n");
 }
 
 function pythonMessage(draft: Draft): string {
-  const [[name, value] = ["message", ""]] = Object.entries(messageOf(draft));
-  return `${name}=${json(value)}`;
+  return Object.entries(messageOf(draft))
+    .map(([name, value]) => `${name}=${name === "start_time" ? `datetime.fromisoformat(${json(value)})` : json(value)}`)
+    .join(", ");
 }
 
 function goMessage(draft: Draft): string {
-  if (draft.files.length === 0) {
+  const fields = messageOf(draft);
+  if (Object.keys(fields).join() === "message") {
     return `run, err := sessions.SendMessage(ctx, &runnel.SendMessageRequest{SessionId: session.SessionId, Message: ${json(draft.message)}})`;
   }
   return `message := &runnel.SendMessageRequest{}
-if err := protojson.Unmarshal([]byte(${json(json(messageOf(draft)))}), message); err != nil {
+if err := protojson.Unmarshal([]byte(${json(json(fields))}), message); err != nil {
 	log.Fatal(err)
 }
 message.SessionId = session.SessionId
@@ -193,6 +255,10 @@ function openaiInput({ message, files }: Draft): unknown {
         : { type: "input_image", image_url: imageBase64 ?? imageUrl },
     );
   return [{ role: "user", content: [{ type: "input_text", text: message }, ...parts] }];
+}
+
+function openaiFormat({ format, schema }: Draft): object {
+  return format === "json" ? { type: "json_object" } : { type: "json_schema", name: "answer", schema: asJson(schema) };
 }
 
 function channelOf(url: string): string {

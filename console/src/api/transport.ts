@@ -13,7 +13,13 @@ export const consoleBase: string = new URL(document.baseURI).pathname.replace(/\
 const callMs = 30_000;
 
 /** Calls with the key of this page. */
-export const transport = makeTransport(() => access.get().apiKey, askForKey);
+export const transport = makeTransport(
+  () => access.get().apiKey,
+  (error, token) => {
+    askForKey();
+    return inWords(error, token);
+  },
+);
 
 /** A view may call at the moment in which the page forgets the token: the call would reach the service without one. */
 const requireAdminToken: Interceptor = (next) => (request) => {
@@ -24,21 +30,26 @@ const requireAdminToken: Interceptor = (next) => (request) => {
 };
 
 /** Calls of the operator. A refusal keeps the page: the view says that it needs the admin token. */
-export const adminTransport = makeTransport(adminToken.get, () => undefined, [requireAdminToken]);
+export const adminTransport = makeTransport(adminToken.get, (error) => error, [requireAdminToken]);
 
 /** Calls with one key, without asking for another: to check a key before it is used. */
 export function transportWith(apiKey: string) {
-  return makeTransport(
-    () => apiKey,
-    () => undefined,
-  );
+  return makeTransport(() => apiKey, inWords);
 }
 
-function makeTransport(
-  readToken: () => string | undefined,
-  onRefused: () => void,
-  checks: readonly Interceptor[] = [],
-) {
+/** The service's words are for programs, which may sign their calls. */
+function inWords(error: ConnectError, token: string | undefined): ConnectError {
+  const text =
+    token === undefined
+      ? "this page has no API key: enter one"
+      : "the service does not accept this API key: it is unknown, was revoked or has expired";
+  return new ConnectError(text, error.code, error.metadata, undefined, error);
+}
+
+/** Takes the error of a refused call, and returns the error that its caller gets. */
+type OnRefused = (error: ConnectError, token: string | undefined) => ConnectError;
+
+function makeTransport(readToken: () => string | undefined, onRefused: OnRefused, checks: readonly Interceptor[] = []) {
   const authenticate: Interceptor = (next) => async (request) => {
     const token = readToken();
     if (token !== undefined) {
@@ -47,38 +58,39 @@ function makeTransport(
     try {
       return await next(request);
     } catch (error) {
-      if (ConnectError.from(error).code === Code.Unauthenticated && readToken() === token) {
-        onRefused();
-      }
-      throw error;
+      // A call with a key that the page no longer has says nothing about the one that it has.
+      throw readToken() === token ? refused(error, onRefused, token) : error;
     }
   };
   return createConnectTransport({
     baseUrl: serviceUrl,
     useBinaryFormat: true,
     defaultTimeoutMs: callMs,
-    interceptors: [...checks, watchStreams(onRefused), authenticate],
+    interceptors: [...checks, watchStreams(readToken, onRefused), authenticate],
   });
 }
 
+function refused(error: unknown, onRefused: OnRefused, token: string | undefined): unknown {
+  const failure = ConnectError.from(error);
+  return failure.code === Code.Unauthenticated ? onRefused(failure, token) : error;
+}
+
 /** A refused stream fails while it is read, after its call has returned. */
-function watchStreams(onRefused: () => void): Interceptor {
+function watchStreams(readToken: () => string | undefined, onRefused: OnRefused): Interceptor {
   return (next) => async (request) => {
+    const token = readToken();
     const response = await next(request);
     if (!response.stream) {
       return response;
     }
-    return { ...response, message: watch(response.message, onRefused) };
+    return { ...response, message: watch(response.message, (error) => refused(error, onRefused, token)) };
   };
 }
 
-async function* watch<T>(messages: AsyncIterable<T>, onRefused: () => void): AsyncGenerator<T> {
+async function* watch<T>(messages: AsyncIterable<T>, explain: (error: unknown) => unknown): AsyncGenerator<T> {
   try {
     yield* messages;
   } catch (error) {
-    if (ConnectError.from(error).code === Code.Unauthenticated) {
-      onRefused();
-    }
-    throw error;
+    throw explain(error);
   }
 }

@@ -1,10 +1,11 @@
 // Asks for the credentials of this page. The view behind it stays as it is.
 
 import { ConnectError, createClient } from "@connectrpc/connect";
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useId, useRef, useState } from "react";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { access, adminToken, dismissQuestion, setAdminToken, setApiKey } from "../api/access.ts";
 import { transportWith } from "../api/transport.ts";
+import { failureText } from "../lib/failure-text.ts";
 import { useStore } from "../lib/store.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { showToast } from "../ui/toasts.tsx";
@@ -15,9 +16,16 @@ export function AccessDialog({ onClose }: { readonly onClose: () => void }) {
     dismissQuestion();
     onClose();
   };
+  const hasKey = apiKey !== undefined;
+  const asked = hasKey ? "The service refuses your API key" : "The service asks for an API key";
   return (
-    <Dialog title={isAsked ? "The service asks for an API key" : "Credentials"} onClose={close}>
-      <KeyForm hasKey={apiKey !== undefined} onDone={close} />
+    <Dialog title={isAsked ? asked : "Credentials"} onClose={close}>
+      {isAsked && hasKey && (
+        <p>
+          The key is unknown, was revoked or has expired. The page keeps what it shows. Enter another key to continue.
+        </p>
+      )}
+      <KeyForm hasKey={hasKey} onDone={close} />
       <hr />
       <AdminForm />
     </Dialog>
@@ -26,6 +34,7 @@ export function AccessDialog({ onClose }: { readonly onClose: () => void }) {
 
 function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone: () => void }) {
   const id = useId();
+  const field = useRef<HTMLInputElement>(null);
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
@@ -34,11 +43,12 @@ function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone
     const key = String(fields.get("key")).trim();
     setBusy(true);
     try {
-      await createClient(SystemService, transportWith(key)).getUsage({});
+      await tryKey(key);
       setApiKey(key, fields.get("keep") === "on");
       onDone();
     } catch (error) {
-      setProblem(ConnectError.from(error).rawMessage);
+      setProblem(failureText(error));
+      field.current?.focus();
     } finally {
       setBusy(false);
     }
@@ -47,6 +57,7 @@ function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone
     <form className="form" onSubmit={(event) => void submit(event)}>
       <label htmlFor={`${id}key`}>API key</label>
       <input
+        ref={field}
         id={`${id}key`}
         name="key"
         type="password"
@@ -54,11 +65,11 @@ function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone
         autoComplete="off"
         spellCheck={false}
         required
-        aria-describedby={`${id}about`}
+        aria-describedby={`${id}problem ${id}about`}
         aria-invalid={problem !== undefined}
       />
       {problem !== undefined && (
-        <p className="problem" role="alert">
+        <p id={`${id}problem`} className="problem" role="alert">
           {problem}
         </p>
       )}
@@ -82,6 +93,14 @@ function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone
       </div>
     </form>
   );
+}
+
+/** Calls the service with a key. Throws when it is refused, or cannot be a key: a header holds only visible ASCII. */
+async function tryKey(key: string): Promise<void> {
+  if (!/^[!-~]+$/.test(key)) {
+    throw new ConnectError("a key has only letters, digits and signs of ASCII, and no space: copy it again");
+  }
+  await createClient(SystemService, transportWith(key)).getUsage({});
 }
 
 /** Takes the admin token, and forgets it on request. */

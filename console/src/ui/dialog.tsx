@@ -17,6 +17,8 @@ export function Dialog({
   useEffect(() => {
     const opener = document.activeElement;
     element.current?.showModal();
+    // The browser would begin at the button that closes the dialog.
+    element.current?.querySelector<HTMLElement>("form :is(input, select, textarea)")?.focus();
     return () => {
       if (opener instanceof HTMLElement && opener.isConnected) {
         opener.focus();

@@ -12,7 +12,7 @@ import { testDatabase } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { expectFit } from "./checks.ts";
-import { expectCalm, openConsole, seeText } from "./console-page.ts";
+import { expectCalm, openConsole, seeBadge, seeText, setVisibility } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
@@ -235,6 +235,55 @@ describe("credentials", () => {
     await row(page, "runs.slots").waitFor();
     expect(await readKept(page)).not.toContain(authAdminToken);
     expectCalm(opened);
+  });
+
+  test("the dialog begins in the field of the key, and says in a person's words what is wrong", async () => {
+    const { service } = await setStage();
+    const { page } = await openConsole(service.url, "runs", { client: null });
+    const dialog = page.getByRole("dialog", { name: "The service asks for an API key" });
+    await dialog.locator("input[name=key]:focus").waitFor();
+    await page.getByText("this page has no API key: enter one").waitFor();
+    for (const [key, problem] of [
+      ["wrong", "the service does not accept this API key: it is unknown, was revoked or has expired"],
+      ["   ", "a key has only letters, digits and signs of ASCII, and no space: copy it again"],
+      ["schlüssel", "a key has only letters, digits and signs of ASCII, and no space: copy it again"],
+    ] as const) {
+      await dialog.getByLabel("API key").fill(key);
+      await dialog.getByRole("button", { name: "Use this key" }).click();
+      await dialog.getByRole("alert").filter({ hasText: problem }).waitFor();
+      await dialog.locator("input[name=key]:focus").waitFor();
+    }
+    await expectFit(page, "a refused key");
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type(keyOf());
+    await page.keyboard.press("Enter");
+    await seeText(page, "No runs yet");
+  });
+
+  test("a key that is revoked while a run is shown gives its reason, and the page keeps what it shows", async () => {
+    const { service, admin } = await setStage();
+    const created = await admin.call(createApiKey, { clientId: "ada", displayName: "laptop" });
+    const client = new GrpcClient(service.target, { authorization: `Bearer ${created.key}` });
+    const { sessionId } = await client.call(SessionService.method.createSession, {
+      agent: { name: "asker", model: "demo", tools: { builtin: ["list_dir"], approve: ["list_dir"] } },
+    });
+    const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "List the files." });
+    const { page } = await openConsole(service.url, `runs/${runId}`, { client: null });
+    const asked = page.getByRole("dialog", { name: "The service asks for an API key" });
+    await asked.getByLabel("API key").fill(created.key);
+    await asked.getByRole("button", { name: "Use this key" }).click();
+    await seeText(page, "List the files.");
+    await seeBadge(page, /^live/);
+    await admin.call(revokeApiKey, { keyId: created.apiKey?.keyId ?? "" });
+    // The page opens its stream again.
+    await setVisibility(page, "hidden");
+    await seeBadge(page, /^paused/);
+    await setVisibility(page, "visible");
+    const refused = page.getByRole("dialog", { name: "The service refuses your API key" });
+    await refused.getByText("The key is unknown, was revoked or has expired.").waitFor();
+    await seeBadge(page, /^stopped: the service does not accept this API key/);
+    await seeText(page, "List the files.");
+    await expectFit(page, "a revoked key");
   });
 
   test("a key that is kept until the tab is closed survives a reload, and no other tab has it", async () => {

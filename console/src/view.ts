@@ -9,5 +9,11 @@ export interface View {
   readonly title: string;
   readonly component: ComponentType<{ readonly params: Readonly<Record<string, string | undefined>> }>;
   /** The view's place in the navigation; a view without one is reached from others. */
-  readonly navigation?: { readonly icon: IconName; readonly key: string; readonly badge?: ComponentType };
+  readonly navigation?: {
+    readonly icon: IconName;
+    readonly key: string;
+    readonly badge?: ComponentType;
+    /** Whether the link is behind *More*: few people use the view, or it needs the admin token. */
+    readonly isFolded?: boolean;
+  };
 }

@@ -69,7 +69,7 @@ export const views: readonly View[] = [
     path: "/signatures",
     title: "Signatures",
     component: lazy(() => import("./signatures/signatures-view.tsx")),
-    navigation: { icon: "seal", key: "g s" },
+    navigation: { icon: "seal", key: "g s", isFolded: true },
   },
   {
     path: "/callbacks",
@@ -94,6 +94,6 @@ export const views: readonly View[] = [
     path: "/service",
     title: "Service",
     component: lazy(() => import("./service/service-view.tsx")),
-    navigation: { icon: "server", key: "g o" },
+    navigation: { icon: "server", key: "g o", isFolded: true },
   },
 ];

@@ -9,7 +9,7 @@ export const exchangeViews: readonly View[] = [
     path: "/exchanges",
     title: "Exchanges",
     component: lazy(() => import("./exchanges-view.tsx")),
-    navigation: { icon: "swap", key: "g x" },
+    navigation: { icon: "swap", key: "g x", isFolded: true },
   },
   {
     path: "/exchanges/:exchangeId",

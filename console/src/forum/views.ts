@@ -9,7 +9,7 @@ export const forumViews: readonly View[] = [
     path: "/forum",
     title: "Forum",
     component: lazy(() => import("./forum-view.tsx")),
-    navigation: { icon: "speech", key: "g f" },
+    navigation: { icon: "speech", key: "g f", isFolded: true },
   },
   { path: "/forum/:communityId/*?", title: "Community", component: lazy(() => import("./forum-view.tsx")) },
 ];

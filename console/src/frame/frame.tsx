@@ -15,6 +15,8 @@ import { AccessDialog } from "./access-dialog.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 
 const placed = views.filter(({ navigation }) => navigation !== undefined);
+const folded = placed.filter(({ navigation }) => navigation?.isFolded === true);
+const always = placed.filter((view) => !folded.includes(view));
 
 export function Frame({ children }: { readonly children: ReactNode }) {
   const [path, navigate] = useLocation();
@@ -33,11 +35,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         <Link href="/runs" className="brand">
           <Wordmark />
         </Link>
-        <nav aria-label="Views">
-          {placed.map((view) => (
-            <NavigationLink key={view.path} view={view} />
-          ))}
-        </nav>
+        <Navigation path={path} />
         <div className="sidebar-foot">
           <ServiceBadge />
           <div className="sidebar-tools">
@@ -84,6 +82,26 @@ function useFocusOnView(path: string): void {
       }
     }
   }, [path]);
+}
+
+/** The links to the views. The view that is shown always has its own. */
+function Navigation({ path }: { readonly path: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const shown = folded.filter((view) => isOpen || `${path}/`.startsWith(`${view.path}/`));
+  return (
+    <nav aria-label="Views">
+      {always.map((view) => (
+        <NavigationLink key={view.path} view={view} />
+      ))}
+      <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name="chevron" />
+        More
+      </button>
+      {shown.map((view) => (
+        <NavigationLink key={view.path} view={view} />
+      ))}
+    </nav>
+  );
 }
 
 function NavigationLink({ view: { path, title, navigation } }: { readonly view: View }) {

@@ -9,7 +9,7 @@ export const jobViews: readonly View[] = [
     path: "/jobs",
     title: "Jobs",
     component: lazy(() => import("./jobs-view.tsx")),
-    navigation: { icon: "job", key: "g j" },
+    navigation: { icon: "job", key: "g j", isFolded: true },
   },
   { path: "/jobs/submit", title: "Submit a JobSpec", component: lazy(() => import("./submit-view.tsx")) },
   { path: "/jobs/keys", title: "Trust keys", component: lazy(() => import("./keys-view.tsx")) },

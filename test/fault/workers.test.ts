@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { copyMsMax } from "../../src/cli/interrupt.ts";
 import { runCommand } from "../cli/command.ts";
 import { until } from "../harness/wait.ts";
 import { type Cluster, getRun, linesOf, type Member, openCluster, startRun } from "./cluster.ts";
@@ -17,8 +18,12 @@ const processes = 3;
 const runCount = 9;
 const pauseMs = 50;
 
-async function startWorkers(cluster: Cluster): Promise<Member> {
-  const member = await cluster.start({ RUNNEL_SERVER_PROCESSES: String(processes), ...metricsEnvironment });
+async function startWorkers(cluster: Cluster, environment: Readonly<Record<string, string>> = {}): Promise<Member> {
+  const member = await cluster.start({
+    RUNNEL_SERVER_PROCESSES: String(processes),
+    ...metricsEnvironment,
+    ...environment,
+  });
   await until("all workers to serve", () => linesOf(member, "server.listening").length === processes);
   return member;
 }
@@ -122,6 +127,13 @@ test("the metrics of the primary are the sums of its workers", async () => {
   expect(figures.value('runnel_runs_finished_total{status="completed",reason="stop"}')).toBe(runs.length);
   expect(figures.text).toMatch(/^runnel_build_info\{.*\} 1$/m);
   expect(figures.value("runnel_listen_connected")).toBe(1);
+});
+
+test("a stop that takes longer than a person needs for a second Ctrl-C ends with 0", async () => {
+  const cluster = await openCluster();
+  // The notice before the drain is a fifth of it.
+  const member = await startWorkers(cluster, { RUNNEL_SERVER_DRAIN_SECONDS: String((6 * copyMsMax) / 1_000) });
+  expect(await member.stop()).toBe(0);
 });
 
 test("a service that cannot start says so once, and leaves no process", async () => {

@@ -7,12 +7,14 @@ export function sendToPrimary(message: object): void {
   process.send?.(message);
 }
 
-/** Calls back when the primary has died. Without a callback, Node would end this process at once. */
+/** Calls back when the primary has died, and not when this process leaves it. Without a callback, Node would end this process at once. */
 export function onPrimaryLost(act: () => void): void {
   const { worker } = cluster;
   worker?.once("disconnect", () => {
-    worker.exitedAfterDisconnect = true;
-    act();
+    if (!worker.exitedAfterDisconnect) {
+      worker.exitedAfterDisconnect = true;
+      act();
+    }
   });
 }
 

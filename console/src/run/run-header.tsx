@@ -1,6 +1,6 @@
 // The head of a run: its state, the state of its stream, its numbers, and what a person can do with it.
 
-import { lazy, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { MemoryScope } from "#gen/runnel/v1/memory_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
@@ -8,6 +8,7 @@ import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { useNow } from "../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
+import { useMedia } from "../lib/media.ts";
 import { plainError } from "../lib/plain-error.ts";
 import { dueLater, isActive } from "../lib/run-state.ts";
 import { visibleText } from "../lib/visible-text.ts";
@@ -38,7 +39,34 @@ export function RunHeader({
   const [isSharing, setSharing] = useState(false);
   const [isExporting, setExporting] = useState(false);
   const isRunning = isActive(run.state);
-  const mayRepeat = run.driver === "llm-loop";
+  const isWide = useMedia("(min-width: 821px)");
+  const cancel = isRunning && (
+    <button
+      type="button"
+      className="button"
+      disabled={isCancelling || run.cancelRequestTime !== undefined}
+      onClick={onCancel}
+    >
+      <Icon name="stop" />
+      {run.cancelRequestTime === undefined ? "Cancel" : "Cancel requested"}
+    </button>
+  );
+  const actions = (
+    <div className="actions">
+      <button type="button" className="button" onClick={() => setSharing(true)}>
+        <Icon name="link" />
+        Share
+      </button>
+      <button type="button" className="button" disabled={input === undefined} onClick={() => setExporting(true)}>
+        <Icon name="download" />
+        Export
+      </button>
+      <Others run={run} isRunning={isRunning}>
+        {isWide && cancel}
+      </Others>
+    </div>
+  );
+  const facts = <Facts run={run} agent={input?.agent} isRunning={isRunning} />;
   return (
     <header className="run-head">
       <div className="view-head">
@@ -54,53 +82,22 @@ export function RunHeader({
         <StateLabel state={run.state} />
         <StreamBadge phase={log.phase} at={log.cursor} resumed={log.resumed} onRetry={() => log.retry()} />
         <div className="spacer" />
-        <div className="actions">
-          <button type="button" className="button" onClick={() => setSharing(true)}>
-            <Icon name="link" />
-            Share
-          </button>
-          <button type="button" className="button" disabled={input === undefined} onClick={() => setExporting(true)}>
-            <Icon name="download" />
-            Export
-          </button>
-          <Link href={`/compare?a=${run.runId}`} className="button">
-            <Icon name="swap" />
-            Compare
-          </Link>
-          {!isRunning && (
-            <Link href={`/runs/${run.runId}/receipt`} className="button">
-              <Icon name="seal" />
-              Receipt
-            </Link>
-          )}
-          {isRunning && (
-            <button
-              type="button"
-              className="button"
-              disabled={isCancelling || run.cancelRequestTime !== undefined}
-              onClick={onCancel}
-            >
-              <Icon name="stop" />
-              {run.cancelRequestTime === undefined ? "Cancel" : "Cancel requested"}
-            </button>
-          )}
-          {mayRepeat && (
-            <>
-              <Link href={`/new?from=${run.runId}`} className="button">
-                <Icon name="again" />
-                Run again
-              </Link>
-              {!isRunning && (
-                <Link href={`/new?from=${run.runId}&fork=${run.sessionId}`} className="button">
-                  <Icon name="fork" />
-                  Fork
-                </Link>
-              )}
-            </>
-          )}
-        </div>
+        {isWide ? actions : cancel}
       </div>
-      <Facts run={run} agent={input?.agent} isRunning={isRunning} />
+      {isWide ? (
+        facts
+      ) : (
+        <details className="fold">
+          <summary>
+            <Icon name="chevron" />
+            Facts and actions
+          </summary>
+          <div className="fold-body">
+            {facts}
+            {actions}
+          </div>
+        </details>
+      )}
       {run.error !== "" && (
         <p className="run-error">
           <b>{run.failureCode}</b> {visibleText(plainError(run.error))}
@@ -117,6 +114,46 @@ export function RunHeader({
         </Suspense>
       )}
     </header>
+  );
+}
+
+/** What leads to other pages; `children` stand in their midst. */
+function Others({
+  run,
+  isRunning,
+  children,
+}: {
+  readonly run: Run;
+  readonly isRunning: boolean;
+  readonly children: ReactNode;
+}) {
+  const mayRepeat = run.driver === "llm-loop";
+  return (
+    <>
+      <Link href={`/compare?a=${run.runId}`} className="button">
+        <Icon name="swap" />
+        Compare
+      </Link>
+      {!isRunning && (
+        <Link href={`/runs/${run.runId}/receipt`} className="button">
+          <Icon name="seal" />
+          Receipt
+        </Link>
+      )}
+      {children}
+      {mayRepeat && (
+        <Link href={`/new?from=${run.runId}`} className="button">
+          <Icon name="again" />
+          Run again
+        </Link>
+      )}
+      {mayRepeat && !isRunning && (
+        <Link href={`/new?from=${run.runId}&fork=${run.sessionId}`} className="button">
+          <Icon name="fork" />
+          Fork
+        </Link>
+      )}
+    </>
   );
 }
 

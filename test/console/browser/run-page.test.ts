@@ -5,10 +5,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { modelFlags } from "../../conformance/stage.ts";
 import { answer, callTools, startFakeProvider } from "../../fakes/provider.ts";
+import { fail } from "../../fakes/wire-server.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
-import { expectCalm, openConsole, seeText } from "./console-page.ts";
+import { expectFit } from "./checks.ts";
+import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
 
 async function setStage() {
   const provider = await startFakeProvider();
@@ -110,4 +112,33 @@ test("the waterfall of a long run follows its end, and a zoom shows the spans ar
   await pane.getByRole("button", { name: "Show more of the time" }).click();
   await until("all rows", async () => (await count()) >= before);
   expectCalm(opened);
+});
+
+test("on a phone the head of a run leaves three quarters of the page to the run, and its fold has the rest", async () => {
+  const { provider, service, start } = await setStage();
+  const long = `the model refuses ${"this long request, ".repeat(40)}at last`;
+  provider.respond(fail(400, JSON.stringify({ error: { message: long } })), (wire) => wire.hang());
+  const viewport = { width: 390, height: 844 };
+  const opened = await openConsole(service.url, `runs/${await start({ name: "editor" }, {})}`, { viewport });
+  const { page } = opened;
+  const head = page.locator(".run-head");
+  const share = async (): Promise<number> => ((await head.boundingBox())?.height ?? viewport.height) / viewport.height;
+  await head.locator(".run-error", { hasText: "this long request" }).waitFor();
+  await seeBadge(page, /^ended, complete/);
+  expect(await share()).toBeLessThan(0.25);
+  await expectFit(page, "the folded head of a run");
+  await page.setViewportSize(viewport);
+  await head.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  await head.locator(".facts", { hasText: "editor" }).waitFor();
+  await head.getByRole("link", { name: "Run again" }).waitFor();
+  await expectFit(page, "the open head of a run");
+  expectCalm(opened);
+
+  // What is urgent is not folded.
+  const { page: other } = await openConsole(service.url, `runs/${await start({ name: "editor" }, {})}`, { viewport });
+  await seeBadge(other, /^live/);
+  await other.getByRole("button", { name: "Cancel" }).waitFor();
+  const running = (await other.locator(".run-head").boundingBox())?.height ?? viewport.height;
+  expect(running / viewport.height).toBeLessThan(0.25);
 });

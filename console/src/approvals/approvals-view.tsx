@@ -1,8 +1,8 @@
 // The inbox of approvals: what waits for a person first, the history below, and one approval beside them.
 
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { useEffect, useMemo } from "react";
-import { Link } from "wouter";
+import { useEffect, useMemo, useState } from "react";
+import { Link, useSearchParams } from "wouter";
 import type { Approval } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { serviceUrl } from "../api/transport.ts";
@@ -16,7 +16,9 @@ import { Inbox, InboxTitle } from "../ui/inbox.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
 import { StreamBadge } from "../ui/stream-badge.tsx";
 import { approvalChanges, isPending, mergeApprovals } from "./approval-changes.ts";
+import { ApprovalsFilter, askerOf, filterApprovals } from "./approvals-filter.tsx";
 import { ApprovalLabel, OneApproval } from "./decision.tsx";
+import { DecideSeveral } from "./several.tsx";
 
 const pageSize = 100;
 
@@ -30,8 +32,12 @@ export default function ApprovalsView({ params }: { readonly params: Readonly<Re
     () => mergeApprovals(list.data?.pages.flatMap((page) => page.approvals) ?? [], changes.items),
     [list.data, changes.items],
   );
-  const waiting = approvals.filter(isPending).length;
   const nowMs = useNow();
+  const [parameters] = useSearchParams();
+  const filter = parameters.size === 0 ? "" : `?${parameters}`;
+  const shown = filterApprovals(approvals, parameters, nowMs);
+  const pending = shown.filter(isPending);
+  const [decided, setDecided] = useState<readonly Approval[] | undefined>(undefined);
   useEffect(() => setTitle("Approvals"), []);
   const body = (): React.ReactNode => {
     if (list.error !== null && approvals.length === 0 && chosen === undefined) {
@@ -43,14 +49,18 @@ export default function ApprovalsView({ params }: { readonly params: Readonly<Re
     if (approvals.length === 0 && chosen === undefined) {
       return <Empty />;
     }
+    if (shown.length === 0 && chosen === undefined) {
+      return <p className="hint">Nothing that waits matches this filter.</p>;
+    }
     return (
       <Inbox
+        key={filter}
         label="Approvals"
-        items={approvals}
+        items={shown}
         idOf={({ approvalId }) => approvalId}
-        hrefOf={(approvalId) => `/approvals/${approvalId}`}
+        hrefOf={(approvalId) => `/approvals/${approvalId}${filter}`}
         row={(approval) => <Row approval={approval} nowMs={nowMs} />}
-        onEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
+        onEnd={() => shown === approvals && list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
         chosen={chosen}
         oneLabel="The approval"
         one={(approvalId) => (
@@ -66,9 +76,16 @@ export default function ApprovalsView({ params }: { readonly params: Readonly<Re
       <header className="view-head">
         <InboxTitle title="Approvals" href="/approvals" isChosen={chosen !== undefined} />
         <StreamBadge phase={changes.phase} />
-        {waiting > 0 && <span className="hint">{formatCount(waiting)} waiting for a decision</span>}
+        {pending.length > 0 && <span className="hint">{formatCount(pending.length)} waiting for a decision</span>}
+        {(approvals.some(isPending) || shown !== approvals) && <ApprovalsFilter approvals={approvals} />}
+        {pending.length > 1 && (
+          <button type="button" className="button" onClick={() => setDecided(pending)}>
+            Decide about {formatCount(pending.length)} …
+          </button>
+        )}
       </header>
       {body()}
+      {decided !== undefined && <DecideSeveral approvals={decided} onClose={() => setDecided(undefined)} />}
     </div>
   );
 }
@@ -108,11 +125,6 @@ function Row({ approval, nowMs }: { readonly approval: Approval; readonly nowMs:
       </span>
     </>
   );
-}
-
-/** Who asks: the agent, or the runner of a run without one. */
-function askerOf({ agentName, runnerId }: Approval): string {
-  return agentName || runnerId;
 }
 
 function Empty() {

@@ -77,7 +77,7 @@ export function OneApproval({
  * The whole request, because the decision is about every byte of it. A command is shown again as a terminal would, and a change of a
  * file as its lines.
  */
-function Request({ approval: { request = "", digest } }: { readonly approval: Approval }) {
+export function Request({ approval: { request = "", digest } }: { readonly approval: Approval }) {
   const payload = payloadOf(request);
   const { command } = payload;
   return (

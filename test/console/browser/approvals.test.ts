@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
+import { Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { modelFlags } from "../../conformance/stage.ts";
@@ -21,10 +22,11 @@ async function setStage() {
   onTestFinished(() => provider.close());
   const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
   const client = new GrpcClient(service.target);
-  const ask = async (...scripts: readonly Script[]): Promise<{ runId: string; approvalId: string }> => {
+  const ask = async (...scripts: readonly Script[]) => await askAs("careful", ...scripts);
+  const askAs = async (name: string, ...scripts: readonly Script[]): Promise<{ runId: string; approvalId: string }> => {
     provider.respond(...scripts);
     const tools = { builtin: ["write_file"], approve: ["write_file"] };
-    const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "careful", tools } });
+    const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name, tools } });
     const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "Write it." });
     const approvalId = await until("the approval", async () => {
       const { approvals } = await client.call(ApprovalService.method.listApprovals, { runId });
@@ -32,7 +34,7 @@ async function setStage() {
     });
     return { runId, approvalId };
   };
-  return { provider, service, client, ask };
+  return { provider, service, client, ask, askAs };
 }
 
 test("an approval appears by itself with a count, is read in full, approved with a comment, and the run ends", async () => {
@@ -137,4 +139,51 @@ test("keys move through the inbox, and another client sees nothing of it", async
   const other = await openConsole(service.url, `approvals/${first.approvalId}`, { client: "stranger" });
   await seeText(other.page, "Not found");
   expect(await other.page.content()).not.toContain("one.txt");
+});
+
+test("a filter and one decision about several, each with its digest, which is shown before", async () => {
+  const { provider, service, client, ask, askAs } = await setStage();
+  const others = await ask(write("other.txt"));
+  const first = await askAs("editor", write("one.txt"));
+  const second = await askAs("editor", write("two.txt"));
+  const third = await askAs("editor", write("three.txt"));
+  const opened = await openConsole(service.url, "approvals", { viewport: { width: 1280, height: 800 } });
+  const { page } = opened;
+  await seeText(page, "4 waiting for a decision");
+  await page.getByLabel("Agent").selectOption("editor");
+  await page.getByLabel("Age", { exact: true }).selectOption("asked in the last hour");
+  await seeText(page, "3 waiting for a decision");
+  expect(await page.getByRole("list", { name: "Approvals" }).innerText()).not.toContain("other.txt");
+  await page.reload();
+  await seeText(page, "3 waiting for a decision");
+  await expectFit(page, "filtered approvals");
+
+  await page.getByRole("button", { name: "Decide about 3 …" }).click();
+  const dialog = page.getByRole("dialog");
+  const rows = dialog.getByRole("list", { name: "What is decided" }).getByRole("listitem");
+  const { approval } = await client.call(ApprovalService.method.getApproval, { approvalId: first.approvalId });
+  await rows
+    .filter({ hasText: "one.txt" })
+    .filter({ hasText: approval?.digest ?? "" })
+    .waitFor();
+  await rows.filter({ hasText: "one.txt" }).getByText("The whole request").click();
+  await rows.filter({ hasText: '"file_path": "one.txt"' }).waitFor();
+  await expectFit(page, "one decision about several");
+  // A request that has changed since the list was shown is not decided.
+  await query(service.databaseUrl, `update approval set digest = repeat('0', 64) where id = '${second.approvalId}'`);
+  await rows.filter({ hasText: "three.txt" }).getByRole("checkbox").uncheck();
+  await dialog.getByLabel("Comment for the models").fill("Read both.");
+  provider.respond(answer("Written."));
+  await dialog.getByRole("button", { name: "Approve 2" }).click();
+  await rows.filter({ hasText: "two.txt" }).filter({ hasText: "Not decided" }).waitFor();
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Agent").selectOption("any agent");
+  await page.getByRole("list", { name: "Approvals" }).filter({ hasText: "other.txt" }).waitFor();
+  const stateOf = async (approvalId: string) =>
+    (await client.call(ApprovalService.method.getApproval, { approvalId })).approval;
+  expect(await stateOf(first.approvalId)).toMatchObject({ decision: Approval_Decision.APPROVE, comment: "Read both." });
+  for (const { approvalId } of [others, second, third]) {
+    expect(await stateOf(approvalId)).toMatchObject({ state: Approval_State.PENDING });
+  }
 });

@@ -1,7 +1,7 @@
 // What a log shows: the waterfall, the transcript, the entries, and the tree of the run. Two panes beside each other where there is
 // room, else one at a time.
 
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useSyncExternalStore } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
@@ -21,6 +21,11 @@ const TreePane = lazy(() => import("./tree-pane.tsx"));
 const tabs = { transcript: "Transcript", waterfall: "Waterfall", tree: "Tree", entries: "Entries" } as const;
 
 type Tab = keyof typeof tabs;
+
+function onHash(listener: () => void): () => void {
+  window.addEventListener("hashchange", listener);
+  return () => window.removeEventListener("hashchange", listener);
+}
 
 /** Without a run the panes make no call: the reader of a shared run may see its log alone. */
 export function Panes({
@@ -43,10 +48,13 @@ export function Panes({
   const { waterfall, tree, ...others } = tabs;
   // A wide page has the waterfall beside the tabs.
   const shownTabs = { ...others, ...(!isWide && { waterfall }), ...(hasTree && { tree }) };
-  const sequence = Number(parameters.get("seq") ?? 0) || undefined;
-  // A shared run has its ticket behind `#`.
+  const hash = useSyncExternalStore(onHash, () => location.hash);
+  // Without a run, the ticket of a shared one is behind `#`.
+  const anchor = run === undefined ? undefined : /^#(\d{1,9})$/.exec(hash)?.[1];
+  const sequence = Number(anchor ?? parameters.get("seq") ?? 0) || undefined;
+  const current = { ...Object.fromEntries(parameters), ...(anchor !== undefined && { seq: anchor }) };
   const addressOf = (next: Readonly<Record<string, string>>): string =>
-    `${path}?${new URLSearchParams({ ...Object.fromEntries(parameters), ...next })}${location.hash}`;
+    `${path}?${new URLSearchParams({ ...current, ...next })}${anchor === undefined ? hash : ""}`;
   const entryAddress = (of: number): string => addressOf({ tab: "entries", seq: String(of) });
   const change = (next: Readonly<Record<string, string>>): void => navigate(addressOf(next), { replace: true });
   const show = (next: Tab): void => change({ tab: next });

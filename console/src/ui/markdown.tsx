@@ -119,8 +119,9 @@ function List({ lines }: { readonly lines: readonly string[] }) {
     }
   }
   const rows = items.map(({ depth, text }, index) => (
-    <li key={index} data-depth={depth}>
-      {inline(text)}
+    <li key={index} data-depth={depth} data-task={taskPattern.test(text) || undefined}>
+      {task(text)}
+      {inline(text.replace(taskPattern, ""))}
     </li>
   ));
   const start = /^\s*(\d+)/.exec(lines[0] ?? "")?.[1];
@@ -133,15 +134,25 @@ function List({ lines }: { readonly lines: readonly string[] }) {
   );
 }
 
+/** Shows the box of a task. Example: `[x] Ship it`. */
+function task(text: string): ReactNode {
+  const mark = taskPattern.exec(text)?.[1];
+  const isDone = mark !== undefined && mark !== " ";
+  return (
+    mark !== undefined && <input type="checkbox" disabled checked={isDone} aria-label={isDone ? "done" : "to do"} />
+  );
+}
+
 function Table({ lines }: { readonly lines: readonly string[] }) {
-  const [head = [], , ...rows] = lines.map(splitCells);
+  const [head = [], marks = [], ...rows] = lines.map(splitCells);
+  const sides = marks.map((mark) => (mark.endsWith(":") ? (mark.startsWith(":") ? "center" : "right") : undefined));
   return (
     <div className="markdown-table">
       <table>
         <thead>
           <tr>
             {head.map((cell, index) => (
-              <th key={`${index}${cell}`} dir="auto">
+              <th key={`${index}${cell}`} dir="auto" data-side={sides[index]}>
                 {inline(cell)}
               </th>
             ))}
@@ -151,7 +162,7 @@ function Table({ lines }: { readonly lines: readonly string[] }) {
           {rows.map((cells, row) => (
             <tr key={row}>
               {cells.map((cell, index) => (
-                <td key={`${index}${cell}`} dir="auto">
+                <td key={`${index}${cell}`} dir="auto" data-side={sides[index]}>
                   {inline(cell)}
                 </td>
               ))}
@@ -177,6 +188,8 @@ function isSeparator(line: string): boolean {
 }
 
 const itemPattern = /^(\s*)([-*+]|\d{1,9}[.)])\s(.*)$/s;
+
+const taskPattern = /^\[([ xX])\]\s+/;
 
 function isItem(line: string): boolean {
   return itemPattern.test(line);

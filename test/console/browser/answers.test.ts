@@ -67,6 +67,25 @@ test("an image of a message is shown, and what is not an image of a known format
   expectCalm(opened);
 });
 
+test("tasks have boxes that cannot be changed, and the columns of tables their side", async () => {
+  const text = "- [x] Read\n- [ ] Write `it`\n- [link]\n\n| file | lines | state |\n|---|--:|:-:|\n| a.ts | 12 | new |";
+  const { service, run } = await setStage(answer(text));
+  const opened = await openConsole(service.url, `runs/${await run({ message: "Plan." })}`);
+  const { page } = opened;
+  await seeText(page, "Write it");
+  const boxes = page.locator(".markdown").getByRole("checkbox");
+  expect(await boxes.evaluateAll((all) => all.map((box) => [box.ariaLabel, box.matches(":disabled")]))).toEqual([
+    ["done", true],
+    ["to do", true],
+  ]);
+  expect(await page.getByRole("checkbox", { name: "done", checked: true }).count()).toBe(1);
+  expect(await page.locator(".markdown li").allTextContents()).toEqual(["Read", "Write it", "[link]"]);
+  const sides = "Array.from(document.querySelectorAll('.markdown td'), (each) => getComputedStyle(each).textAlign)";
+  expect(await page.evaluate(sides)).toEqual(["start", "right", "center"]);
+  await expectFit(page, "tasks and a table");
+  expectCalm(opened);
+});
+
 test("an answer of 5 MB is shown in parts, quickly, and the page stays usable", async () => {
   const paragraph = `${"word ".repeat(200).trim()}\n\n`;
   const text = paragraph.repeat(5_000);

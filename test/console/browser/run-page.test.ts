@@ -142,3 +142,21 @@ test("on a phone the head of a run leaves three quarters of the page to the run,
   const running = (await other.locator(".run-head").boundingBox())?.height ?? viewport.height;
   expect(running / viewport.height).toBeLessThan(0.25);
 });
+
+test("the number of an entry behind # marks it and scrolls to it, and gives way to a choice", async () => {
+  const { provider, service, start } = await setStage();
+  const call = { id: "call-1", name: "list_dir", arguments: "{}" };
+  provider.respond(...Array.from({ length: 12 }, () => callTools(call)), answer("Done."));
+  const runId = await start({ name: "editor", tools: { builtin: ["list_dir"] } }, {});
+  const viewport = { width: 1000, height: 500 };
+  const { page } = await openConsole(service.url, `runs/${runId}?tab=entries#40`, { viewport });
+  const marked = (sequence: number) => page.locator('.entry[aria-current="true"]', { hasText: `#${sequence}` });
+  await marked(40).waitFor();
+  await page.evaluate("location.hash = '#10'");
+  await marked(10).waitFor();
+  await page.locator(".entry", { hasText: "#12" }).click();
+  await marked(12).waitFor();
+  expect(page.url()).toMatch(/seq=12$/);
+  await page.goto(`${service.url}/console/runs/${runId}#30`);
+  await page.locator(".transcript-rows [data-chosen]").waitFor();
+});

@@ -1,4 +1,4 @@
-// The folded settings of a new run: what their texts mean to the service, and what is wrong with them.
+// The folded settings of a new run: what their texts mean to the service, and which of them are wrong.
 
 import { clone, create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -14,7 +14,7 @@ import {
 } from "#gen/runnel/v1/session_pb.js";
 import { type Draft, emptyDraft, type Settings } from "./draft.ts";
 
-/** What is wrong, by the field of the form. */
+/** The problems of a form, by its field. */
 export type Problems = Readonly<Partial<Record<keyof Settings, string>>>;
 
 const microsPerUsd = 1_000_000;
@@ -42,7 +42,7 @@ const forms = {
   temperature: [/^(?:\d(?:\.\d{1,6})?)?$/, "Enter a number from 0 to 2, such as 0.7."],
 } as const satisfies Partial<Record<keyof Settings, readonly [RegExp, string]>>;
 
-/** Returns what is wrong before anything is sent. */
+/** Returns the problems that are known before anything is sent. */
 export function findProblems(draft: Draft): Problems {
   const names = Object.keys(forms) as (keyof typeof forms)[];
   const wrong = names.filter((name) => !forms[name][0].test(draft[name].trim()));

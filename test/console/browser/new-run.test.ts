@@ -1,4 +1,4 @@
-// The form of a new run: its folded settings reach the run, the code beside it has them, and what is wrong stands at its field.
+// The form of a new run: its folded settings reach the run, the code beside it has them, and a problem stands at its field.
 
 import { expect, onTestFinished, test } from "vitest";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";

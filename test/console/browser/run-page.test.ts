@@ -135,7 +135,7 @@ test("on a phone the head of a run leaves three quarters of the page to the run,
   await expectFit(page, "the open head of a run");
   expectCalm(opened);
 
-  // What is urgent is not folded.
+  // Cancel is urgent, so it is not folded.
   const { page: other } = await openConsole(service.url, `runs/${await start({ name: "editor" }, {})}`, { viewport });
   await seeBadge(other, /^live/);
   await other.getByRole("button", { name: "Cancel" }).waitFor();

@@ -138,6 +138,11 @@ export const parts = {
     files: ["test/external/package.test.ts", "test/external/clients/typescript.test.ts"],
     needs: [],
   },
+  binary: {
+    about: "the single-file binary, without Node on the path",
+    files: ["test/external/binary.test.ts"],
+    needs: [],
+  },
   go: { about: "the Go client", files: ["test/external/go-client.test.ts"], needs: ["go"] },
   python: {
     about: "the Python client, and the adapter for LangBot, as pip installs it",

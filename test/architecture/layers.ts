@@ -29,7 +29,7 @@ const layers: readonly (readonly string[])[] = [
   ["surfaces/*"],
   ["app"],
   ["cli"],
-  ["main"],
+  ["binary", "main"],
 ];
 
 /** Narrower than their row: surfaces are made from descriptors, and commands call the service as clients do. */

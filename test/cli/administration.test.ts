@@ -77,8 +77,8 @@ test("usage by agent, model and client adds up ended runs, and clients need the 
   expect(human.stdout).toMatch(new RegExp(`\\n\\S+ +1 +0 +0 +${times} +\\d+ +0\\.00\\n$`));
   const json = await runCommand(["usage", "--by", "model", "--json", "--url", url]);
   expect(JSON.parse(json.stdout)).toMatchObject({
-    stepSeconds: 300,
-    series: [{ name: "demo", isRest: false, total: { completed: "1", failed: "0" }, points: [{ completed: "1" }] }],
+    step_seconds: 300,
+    series: [{ name: "demo", total: { completed: 1, failed: 0 }, points: [{ completed: 1 }] }],
   });
   const refused = await runCommand(["usage", "--by", "client", "--url", url]);
   expect(refused).toMatchObject({ stdout: "" });

@@ -143,6 +143,11 @@ export const parts = {
     files: ["test/external/binary.test.ts"],
     needs: [],
   },
+  runtimes: {
+    about: "the TypeScript client under Deno and Bun",
+    files: ["test/external/clients/runtimes.test.ts"],
+    needs: [],
+  },
   go: { about: "the Go client", files: ["test/external/go-client.test.ts"], needs: ["go"] },
   python: {
     about: "the Python client, and the adapter for LangBot, as pip installs it",

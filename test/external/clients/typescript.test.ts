@@ -15,6 +15,7 @@ import { programSubject } from "../../clients/subject.ts";
 import { keyOf } from "../../harness/credentials.ts";
 import { startProgram } from "../program.ts";
 import { startMortalService, wholeText } from "./killed-service.ts";
+import { writeSubject } from "./write-subject.ts";
 
 /** npm downloads packages; the kit starts a program for each case. */
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 240_000 });
@@ -85,19 +86,9 @@ test("the README's example type-checks, and gets the whole text once although th
 });
 
 test("the packed package passes the conformance kit", async () => {
-  // The same subject, with the installed package in place of the sources.
-  const subject = readFileSync(join(repositoryRoot, "test/clients/subjects/answer.ts"), "utf8");
-  const installed = subject
-    .replace(/"(?:\.\.\/)+clients\/typescript\/src\/index\.ts"/, '"@runnel/client"')
-    .replace(/"#gen\/([^"]+)\.js"/, '"@runnel/client/gen/$1"')
-    .replace(/"\.\.\/service\/log\.ts"/, JSON.stringify(join(repositoryRoot, "test/clients/service/log.ts")));
-  expect(installed).not.toMatch(/from "(?:\.\.\/\.\.|#gen)/);
-  writeFileSync(join(folder, "answer.ts"), installed);
-  const main = readFileSync(join(repositoryRoot, "test/clients/subjects/typescript.ts"), "utf8");
-  writeFileSync(join(folder, "subject.ts"), main);
   // Subjects have the environment of the kit.
   vi.stubEnv("NODE_DISABLE_COMPILE_CACHE", "1");
-  const program = programSubject(process.execPath, [join(folder, "subject.ts")]);
+  const program = programSubject(process.execPath, [writeSubject(folder)]);
   const verdicts = await runCases(cases, program, { atATime: 4 });
   expect(verdicts.filter(({ problems }) => problems.length > 0)).toEqual([]);
 });

@@ -242,7 +242,7 @@ describe("credentials", () => {
     const { page } = await openConsole(service.url, "runs", { client: null });
     const dialog = page.getByRole("dialog", { name: "The service asks for an API key" });
     await dialog.locator("input[name=key]:focus").waitFor();
-    await page.getByText("this page has no API key: enter one").waitFor();
+    await seeText(page, "this page has no API key: enter one");
     for (const [key, problem] of [
       ["wrong", "the service does not accept this API key: it is unknown, was revoked or has expired"],
       ["   ", "a key has only letters, digits and signs of ASCII, and no space: copy it again"],

@@ -20,7 +20,9 @@ export function invalid(message: string): RequestError {
 }
 
 function refusalOf(failure: unknown, sessionId: string | undefined): RequestError {
-  const { error, stack: _, ...data } = explain(failure);
+  const { error, stack: _, request_id: requestId, error_code: errorCode, ...rest } = explain(failure);
+  // ACP writes its members so.
+  const data = { ...rest, ...(requestId && { requestId }), ...(errorCode && { errorCode }) };
   const message = data.fix === undefined ? error : `${error}: ${data.fix}`;
   const session = reasonOf(failure) === "SESSION_NOT_FOUND" ? { sessionId } : {};
   return new RequestError(codeOf(failure), message, { ...data, ...session });

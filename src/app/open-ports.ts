@@ -1,5 +1,6 @@
 // Opens the ports of the service, with the limits from its settings.
 
+import cluster from "node:cluster";
 import type { Clock } from "../platform/base/clock.ts";
 import type { Config } from "../platform/config/keys.ts";
 import { readTlsFiles } from "../platform/config/tls-files.ts";
@@ -11,6 +12,7 @@ import {
   type OnePortLimits,
   type OnePortServer,
 } from "../surfaces/http/one-port.ts";
+import { listenersMax } from "../surfaces/http/port/listeners.ts";
 
 /** Where the service listens. */
 export interface Address {
@@ -41,13 +43,24 @@ export async function openPorts(
 ): Promise<Address> {
   const tls = readTlsFiles(config);
   const limits = portLimits(config);
+  // Workers get connections from their primary, which has time to accept all of them.
+  const listeners = cluster.isWorker ? 1 : listenersMax;
   const servers: OnePortServer[] = [];
   closers.defer(async () => {
     await Promise.all(servers.map((server) => server.shutdown(config.serverDrainSeconds * 1_000)));
   });
   const open = async (port: number, protocols: "both" | "h1" | "h2"): Promise<OnePortServer["address"]> => {
     const { serverHost: host } = config;
-    const server = await listenOnePort({ host, port, clock, handler, limits, protocols, ...(tls && { tls }) });
+    const server = await listenOnePort({
+      host,
+      port,
+      listeners,
+      clock,
+      handler,
+      limits,
+      protocols,
+      ...(tls && { tls }),
+    });
     servers.push(server);
     return server.address;
   };

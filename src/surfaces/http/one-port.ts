@@ -10,10 +10,10 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type Clock, systemClock } from "../../platform/base/clock.ts";
 import { AddressCounts } from "./port/addresses.ts";
-import { bind } from "./port/bind.ts";
 import { Handshakes } from "./port/handshakes.ts";
 import { type OnePortLimits, onePortLimits } from "./port/limits.ts";
-import { createH1Server, createH2Server, type H1Server } from "./port/node-servers.ts";
+import { type Listeners, openListeners } from "./port/listeners.ts";
+import { connectionOptions, createH1Server, createH2Server, type H1Server } from "./port/node-servers.ts";
 import { type Protocol, sniffProtocol } from "./port/preface.ts";
 import { refuseH1 } from "./port/refusal.ts";
 import { RequestRests } from "./port/request-rests.ts";
@@ -34,6 +34,8 @@ export interface OnePortOptions {
   /** 0 lets the system choose; `address` then has the chosen port. */
   readonly port: number;
   readonly handler: OnePortHandler;
+  /** The number of listening sockets; 1 by default. */
+  readonly listeners?: number;
   /** Makes the port speak TLS only. A client without ALPN speaks HTTP/1.1. */
   readonly tls?: OnePortTls;
   /** Both by default. A client of the other protocol gets an error, as far as its protocol can express one. */
@@ -58,7 +60,7 @@ export interface OnePortServer {
  */
 export async function listenOnePort(options: OnePortOptions): Promise<OnePortServer> {
   const port = new OnePort(options);
-  const address = await port.open(options.host, options.port);
+  const address = await port.open(options);
   return { address, shutdown: (graceMs) => port.shutdown(graceMs) };
 }
 
@@ -87,7 +89,7 @@ class OnePort {
   readonly #h1Rests: RequestRests;
   /** Aborts when the port is closed and no socket is left. */
   readonly #closed = new AbortController();
-  readonly #closing: Promise<void>;
+  #listeners: Listeners | undefined;
   #sweeping: Promise<void> | undefined;
   #draining = false;
   #sessionsOpened = 0;
@@ -115,20 +117,15 @@ class OnePort {
     this.#h1.listener.on("connection", (socket: Socket) => this.#accept(socket));
     this.#h1.listener.on("secureConnection", (socket: TLSSocket) => this.#acceptSecured(socket));
     this.#h2 = createH2Server(this.#limits, handler);
-    this.#closing = new Promise((resolve) => {
-      this.#h1.listener.once("close", () => {
-        this.#closed.abort();
-        resolve();
-      });
-    });
   }
 
-  async open(host: string, port: number): Promise<OnePortServer["address"]> {
-    const address = await bind(this.#h1.listener, host, port);
-    // From now on an error concerns one connection that could not be accepted (no descriptors left): its peer sees it.
-    this.#h1.listener.on("error", () => {});
+  async open({ host, port, listeners: count = 1 }: OnePortOptions): Promise<OnePortServer["address"]> {
+    const accept = (socket: Socket): void => this.#accept(socket);
+    const connections = connectionOptions(this.#limits);
+    this.#listeners = await openListeners(this.#h1.listener, { host, port, count, connections, accept });
+    void this.#listeners.closed.then(() => this.#closed.abort());
     this.#sweeping = this.#sweepUntilClosed();
-    return { host: address.address, port: address.port };
+    return this.#listeners.address;
   }
 
   async shutdown(graceMs: number): Promise<void> {
@@ -140,14 +137,14 @@ class OnePort {
     for (const socket of this.#connections.keys()) {
       socket.destroy();
     }
-    await this.#closing;
+    await this.#listeners?.closed;
     await this.#sweeping;
   }
 
   #drain(): void {
     this.#draining = true;
     // Also closes the idle h1 connections.
-    this.#h1.listener.close();
+    this.#listeners?.close();
     for (const response of this.#h1Responses) {
       announceClose(response);
     }
@@ -161,7 +158,8 @@ class OnePort {
   }
 
   #accept(socket: Socket): void {
-    if (this.#draining || !this.#addresses.admit(socket)) {
+    const isFull = this.#connections.size >= this.#limits.connectionsMax;
+    if (this.#draining || isFull || !this.#addresses.admit(socket)) {
       socket.destroy();
       return;
     }

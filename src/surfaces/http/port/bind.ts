@@ -3,12 +3,20 @@
 import type { AddressInfo, Server } from "node:net";
 import { Fault } from "../../../platform/base/fault.ts";
 
+/** Where to listen. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+  /** Whether other sockets may listen on the port, too, if they say the same; they divide its connections. */
+  readonly reusePort?: boolean;
+}
+
 /** Resolves with the bound address. Rejects with Fault CONFIG_INVALID, which says how to fix the settings. */
-export function bind(server: Server, host: string, port: number): Promise<AddressInfo> {
+export function bind(server: Server, { host, port, reusePort = false }: Place): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException): void => reject(explainBindFailure(error, host, port));
     server.once("error", refuse);
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, reusePort }, () => {
       server.off("error", refuse);
       // `address()` returns a string only for pipes, and null only when the server is not listening.
       resolve(server.address() as AddressInfo);

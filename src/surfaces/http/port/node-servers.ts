@@ -4,7 +4,7 @@
 import http from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
-import type { Socket } from "node:net";
+import type { ServerOpts, Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { timerMsMax } from "../../../platform/base/clock.ts";
 import { type OnePortLimits, orNever } from "./limits.ts";
@@ -36,7 +36,6 @@ export function createH1Server(
   const options = h1Options(limits);
   const listener =
     tls === undefined ? http.createServer(options, serve) : https.createServer({ ...options, ...tls }, serve);
-  listener.maxConnections = limits.connectionsMax;
   listener.timeout = limits.h1StallTimeoutMs;
   return {
     listener,
@@ -66,20 +65,29 @@ function takeListener(server: http.Server | https.Server, event: "connection" | 
 /** Node adds this to the keep-alive timeout. */
 const keepAliveBufferMs = 1_000;
 
-function h1Options(limits: OnePortLimits): http.ServerOptions {
-  const requestMs = orNever(limits.h1RequestTimeoutMs);
+/** The options of accepted connections. */
+export function connectionOptions(limits: OnePortLimits): ServerOpts {
   return {
-    connectionsCheckingInterval: limits.checkIntervalMs,
-    // Node rejects a head timeout longer than the request timeout.
-    headersTimeout: Math.min(limits.h1HeadersTimeoutMs, requestMs),
+    // As Node's HTTP/1.1 server has them: a peer may close its side after its request.
+    allowHalfOpen: true,
     // TCP keep-alive finds a vanished h1 peer as soon as PING finds an h2 peer. The exception is a peer with unconfirmed bytes,
     // such as a heartbeat: the system then retransmits for its own time, on Linux 15 minutes.
     keepAlive: true,
     keepAliveInitialDelay: limits.h2PingIntervalMs,
+    noDelay: true,
+  };
+}
+
+function h1Options(limits: OnePortLimits): http.ServerOptions {
+  const requestMs = orNever(limits.h1RequestTimeoutMs);
+  return {
+    ...connectionOptions(limits),
+    connectionsCheckingInterval: limits.checkIntervalMs,
+    // Node rejects a head timeout longer than the request timeout.
+    headersTimeout: Math.min(limits.h1HeadersTimeoutMs, requestMs),
     // A timeout of 0 would leave an idle connection to the stall timeout, which is for responses.
     keepAliveTimeout: Math.min(orNever(limits.h1KeepAliveTimeoutMs), timerMsMax - keepAliveBufferMs),
     maxHeaderSize: limits.headerBytesMax,
-    noDelay: true,
     requestTimeout: limits.h1RequestTimeoutMs,
   };
 }

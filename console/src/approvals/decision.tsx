@@ -112,7 +112,6 @@ function DecisionForm({
   readonly approval: Approval;
   readonly onStale: () => Promise<unknown>;
 }) {
-  const id = useId();
   const nowMs = useNow();
   const [comment, setComment] = useState("");
   const [isBusy, setBusy] = useState(false);
@@ -137,17 +136,7 @@ function DecisionForm({
   const expireMs = msOf(expireTime);
   return (
     <form className="form decision" onSubmit={(event) => event.preventDefault()}>
-      <div className="field">
-        <label htmlFor={`${id}comment`}>Comment for the model and for later readers</label>
-        <textarea
-          id={`${id}comment`}
-          className="input"
-          rows={2}
-          maxLength={1024}
-          value={comment}
-          onInput={(event) => setComment(event.currentTarget.value)}
-        />
-      </div>
+      <Comment text={comment} onChange={setComment} />
       {error !== undefined && <Failure error={error} />}
       <div className="actions">
         <button type="button" className="button primary" disabled={isBusy} onClick={() => void decide(APPROVE)}>
@@ -165,6 +154,23 @@ function DecisionForm({
         )}
       </div>
     </form>
+  );
+}
+
+export function Comment({ text, onChange }: { readonly text: string; readonly onChange: (text: string) => void }) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>Comment for models and for later readers</label>
+      <textarea
+        id={id}
+        className="input"
+        rows={2}
+        maxLength={1024}
+        value={text}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    </div>
   );
 }
 

@@ -3,7 +3,7 @@
 
 import { createClient } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { type Approval, Approval_Decision } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { transport } from "../api/transport.ts";
@@ -14,7 +14,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { askerOf } from "./approvals-filter.tsx";
-import { Request } from "./decision.tsx";
+import { Comment, Request } from "./decision.tsx";
 
 const service = createClient(ApprovalService, transport);
 const { APPROVE, REJECT } = Approval_Decision;
@@ -29,7 +29,6 @@ export function DecideSeveral({
   readonly approvals: readonly Approval[];
   readonly onClose: () => void;
 }) {
-  const id = useId();
   const [left, setLeft] = useState(approvals.slice(0, severalMax));
   const [omitted, setOmitted] = useState<ReadonlySet<string>>(new Set());
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
@@ -93,17 +92,7 @@ export function DecideSeveral({
         {approvals.length > severalMax && (
           <p className="hint">These are the first {severalMax}. Decide about the others after them.</p>
         )}
-        <div className="field">
-          <label htmlFor={`${id}comment`}>Comment for the models and for later readers</label>
-          <textarea
-            id={`${id}comment`}
-            className="input"
-            rows={2}
-            maxLength={1024}
-            value={comment}
-            onInput={(event) => setComment(event.currentTarget.value)}
-          />
-        </div>
+        <Comment text={comment} onChange={setComment} />
         <div className="actions">
           <button
             type="button"

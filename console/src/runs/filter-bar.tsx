@@ -2,9 +2,9 @@
 
 import { type FormEvent, type RefObject, useId, useState } from "react";
 import { Link, useSearchParams } from "wouter";
+import { stateNames } from "../../../src/platform/run-view/state-names.ts";
 import { withParameter } from "../lib/parameters.ts";
 import { Icon } from "../ui/icon.tsx";
-import { stateNames } from "../ui/state-label.tsx";
 import { offeredStates, spans, type TextField, textFields, timeIn } from "./runs-filter.ts";
 
 export function FilterBar({ search }: { readonly search: RefObject<HTMLInputElement | null> }) {

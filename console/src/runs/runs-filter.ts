@@ -8,9 +8,9 @@ import {
   CancelRunsRequestSchema,
   ListRunsRequest_Order,
 } from "#gen/runnel/v1/run_service_pb.js";
+import { stateNames } from "../../../src/platform/run-view/state-names.ts";
 import { msOf } from "../lib/format.ts";
 import { isActive } from "../lib/run-state.ts";
-import { stateNames } from "../ui/state-label.tsx";
 
 /** The texts of a filter by the name of their parameter. */
 export const textFields = {

@@ -7,8 +7,9 @@ import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf"
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type ContentElement, type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
+import { type Run, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { type Agent, AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { stateNames } from "./state-names.ts";
 import { describePart, type Row, Transcript, textOf } from "./transcript.ts";
 
 /** A run with what it was started with, and its log so far. */
@@ -119,20 +120,10 @@ function* blocksOfRow({ content }: Row): Generator<Block> {
   }
 }
 
-const stateWords = {
-  [Run_State.UNSPECIFIED]: "unknown",
-  [Run_State.QUEUED]: "queued",
-  [Run_State.RUNNING]: "running",
-  [Run_State.WAITING]: "waiting",
-  [Run_State.COMPLETED]: "completed",
-  [Run_State.FAILED]: "failed",
-  [Run_State.CANCELLED]: "cancelled",
-} as const satisfies Record<Run_State, string>;
-
 function factsOf({ run, entries }: ExportedRun): readonly (readonly [name: string, value: string])[] {
   const { usage } = run;
   const facts: readonly (readonly [string, string | undefined])[] = [
-    ["state", stateWords[run.state] ?? "unknown"],
+    ["state", stateNames[run.state] ?? "unknown"],
     ["agent", run.agentName],
     ["model", run.model],
     ["session", run.sessionId],

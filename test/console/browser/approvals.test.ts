@@ -172,7 +172,7 @@ test("a filter and one decision about several, each with its digest, which is sh
   // A request that has changed since the list was shown is not decided.
   await query(service.databaseUrl, `update approval set digest = repeat('0', 64) where id = '${second.approvalId}'`);
   await rows.filter({ hasText: "three.txt" }).getByRole("checkbox").uncheck();
-  await dialog.getByLabel("Comment for the models").fill("Read both.");
+  await dialog.getByLabel("Comment for models").fill("Read both.");
   provider.respond(answer("Written."));
   await dialog.getByRole("button", { name: "Approve 2" }).click();
   await rows.filter({ hasText: "two.txt" }).filter({ hasText: "Not decided" }).waitFor();

@@ -39,7 +39,7 @@ export const parts = {
     needs: ["go", "python"],
   },
   openai: {
-    about: "programs for OpenAI's API: the Python client, the Agents SDK, the AI SDK",
+    about: "OpenAI's Python client",
     files: ["test/external/openai/*.test.ts"],
     needs: ["python"],
   },

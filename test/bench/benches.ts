@@ -6,17 +6,14 @@ import { appendPath } from "./benches/append-path.ts";
 import { bashRoundTrip } from "./benches/bash-round-trip.ts";
 import { createSessions } from "./benches/create-sessions.ts";
 import { fanOut } from "./benches/fan-out.ts";
-import { fileTools } from "./benches/file-tools.ts";
 import { firstResult } from "./benches/first-result.ts";
 import { logChain } from "./benches/log-chain.ts";
 import { peer } from "./benches/peer.ts";
 import { processes } from "./benches/processes.ts";
-import { providerStreams } from "./benches/provider-streams.ts";
 import { replayLog } from "./benches/replay-log.ts";
 import { runQueue } from "./benches/run-queue.ts";
 import { scale } from "./benches/scale.ts";
 import { signedCalls } from "./benches/signed-calls.ts";
-import { signedSpecs } from "./benches/signed-specs.ts";
 import { timeToReady } from "./benches/time-to-ready.ts";
 import { toolCalls } from "./benches/tool-calls.ts";
 import { trees } from "./benches/trees.ts";
@@ -42,10 +39,7 @@ export const benches: readonly Bench[] = [
   wakeUps,
   runQueue,
   scale,
-  providerStreams,
-  fileTools,
   bashRoundTrip,
   toolCalls,
   trees,
-  signedSpecs,
 ];

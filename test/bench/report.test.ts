@@ -3,12 +3,10 @@
 import { expect, test } from "vitest";
 import type { Variant } from "./bench.ts";
 import { benches } from "./benches.ts";
-import { drawBarChart } from "./report/bar-chart.ts";
 import type { BenchResult, BenchRun } from "./report/bench-run.ts";
 import { drawCharts } from "./report/charts.ts";
 import { describeMachine } from "./report/machine.ts";
 import { fillPage } from "./report/page.ts";
-import { formatTable } from "./report/table.ts";
 import { targets } from "./report/targets.ts";
 import { judge } from "./report/verdicts.ts";
 import { combineRounds } from "./rounds.ts";
@@ -51,10 +49,6 @@ test("the combined value of a metric is the median of its rounds, with minimum a
   expect(combined?.spread).toEqual({ "p50, ms": [1, 9] });
 });
 
-test("the median of two rounds is between them", () => {
-  expect(combineRounds([[variant("a", { x: 1 })], [variant("a", { x: 2 })]])[0]?.metrics).toEqual({ x: 1.5 });
-});
-
 test("a round without a metric leaves a gap instead of a median of the others", () => {
   const [combined] = combineRounds([[variant("a", { x: 1 })], [variant("a", {})], [variant("a", { x: 2 })]]);
   expect(combined?.metrics).toEqual({ x: Number.NaN });
@@ -90,14 +84,6 @@ test("every target belongs to an existing bench, and has exactly one bound", () 
   expect(targets.filter(({ least, most }) => (least === undefined) === (most === undefined))).toEqual([]);
 });
 
-test("a table of many variants continues below itself with all variants", () => {
-  const names = Array.from({ length: 14 }, (_, index) => `variant ${index}`);
-  const variants = combineRounds([names.map((name) => variant(name, { x: 1 }))]);
-  const table = formatTable({ name: "many", title: "Many", notMeasured: "much.", variants });
-  expect(names.filter((name) => !table.includes(name))).toEqual([]);
-  expect(Math.max(...table.split("\n").map((line) => line.length))).toBeLessThan(120);
-});
-
 test("the page gets the run and keeps its handwritten parts", () => {
   const run = runOf(readyResult(3_000, [1_400, 1_600, 1_800]));
   const page = fillPage(emptyPage, run, drawCharts(run));
@@ -111,46 +97,10 @@ test("the page gets the run and keeps its handwritten parts", () => {
   expect(fillPage(page, run, drawCharts(run))).toBe(page);
 });
 
-test("the page can be made from a run that was stored as JSON, with its gaps", () => {
-  const run = JSON.parse(JSON.stringify(runOf(readyResult(Number.NaN, [1, 2, 3])))) as BenchRun;
-  expect(fillPage(emptyPage, run, drawCharts(run))).toContain(
-    "| start, cold | ready, ms | ≤ 4,000 | – | – – – | **missed** |",
-  );
-});
-
-test("a page without a place for the run is refused", () => {
-  expect(() => fillPage("# Performance\n", runOf(), [])).toThrow("the page lacks the line <!-- run");
-});
-
 test("the page says that the round was short, and lists its faults", () => {
   const broken = { ...readyResult(1, [1, 2, 3]) };
   const variants = broken.variants.map((each) => ({ ...each, faults: ["3 runs without their end"] }));
   const page = fillPage(emptyPage, { ...runOf({ ...broken, variants }), quick: true }, []);
   expect(page).toContain("A short round");
   expect(page).toContain("* **ready**, bare server: 3 runs without their end");
-});
-
-test("bars are as long as their values, with a mark at the target", () => {
-  const bar = { text: "", bound: undefined, kind: "plain" } as const;
-  const svg = drawBarChart({
-    title: "a < b & c",
-    bars: [
-      { ...bar, label: "half", value: 50 },
-      { ...bar, label: "whole", value: 100, bound: 25, kind: "missed" },
-    ],
-  });
-  const lengths = Array.from(svg.matchAll(/<rect class="\w+" x="(\d+)" y="\d+" width="([\d.]+)"/g), (match) =>
-    match.slice(1).map(Number),
-  );
-  const [[left = 0, half = 0] = [], [, whole = 0] = []] = lengths;
-  expect(half * 2).toBeCloseTo(whole);
-  expect(Number(/<line class="mark" x1="([\d.]+)"/.exec(svg)?.[1]) - left).toBeCloseTo(whole / 4);
-  expect(svg).toContain("a &lt; b &amp; c");
-});
-
-test("a chart distinguishes bare values, reached targets and missed ones", () => {
-  const [chart] = drawCharts(runOf(readyResult(3_000, [1_600, 1_600, 1_600])));
-  const kinds = Array.from(chart?.svg.matchAll(/<rect class="(\w+)"/g) ?? [], ([, kind]) => kind);
-  expect(chart?.name).toBe("start.svg");
-  expect(kinds).toEqual(["bare", "reached", "missed"]);
 });

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { canonicalText } from "../../src/protocols/jobspec/verification/canonical-v1.ts";
 import { type GatePolicy, inspect, type Verified } from "../../src/protocols/jobspec/verification/gate.ts";
 import { readJobSpec } from "../../src/protocols/jobspec/verification/job-spec.ts";
 import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
@@ -56,6 +57,7 @@ describe("the shared cases through the gate", () => {
       expect(() => of(body)).toThrow(SpecFault);
       return;
     }
+    expect(canonicalText(readDocument(body).object)).toBe(vector.canonical);
     const inspection = of(body);
     if (vector.verify === "failed") {
       expect(inspection.fault?.message).toBe(vector.error);

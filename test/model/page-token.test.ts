@@ -24,6 +24,17 @@ function isRefused(scope: readonly string[], token: string): boolean {
   }
 }
 
+test("a position is read back in its own list, and by its own cluster alone", () => {
+  fc.assert(
+    fc.property(scopes, positions, (scope, position) => {
+      const token = cursors.encode(scope, position);
+      expect(cursors.decode(scope, token)).toBe(position);
+      expect(() => new Cursors(randomBytes(32)).decode(scope, token)).toThrow();
+    }),
+  );
+  expect(cursors.decode([], "")).toBeUndefined();
+});
+
 test("a token with any character replaced, added or taken away is refused", () => {
   fc.assert(
     fc.property(scopes, positions, fc.nat(), characters, fc.nat({ max: 1 }), (scope, position, place, put, taken) => {

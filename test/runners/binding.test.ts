@@ -49,31 +49,10 @@ function faultOf(work: () => unknown): Fault | undefined {
 const { GLOBAL, WORKSPACE, BOT, AGENT } = BindingScope_Kind;
 
 describe("an event", () => {
-  test("without a binding is refused", () => {
-    expect(resolve([])).toBe("BINDING_NOT_FOUND");
-    expect(resolve([bindingOf({ enabled: false })])).toBe("BINDING_NOT_FOUND");
-    expect(resolve([bindingOf({ eventTypes: ["schedule.triggered"] })])).toBe("BINDING_NOT_FOUND");
-  });
-
   test("goes to a binding without event types only when it is a message", () => {
     expect(resolve([bindingOf()])).toBe("b");
     expect(resolve([bindingOf()], eventOf({ eventType: "schedule.triggered" }))).toBe("BINDING_NOT_FOUND");
     expect(resolve([bindingOf({ eventTypes: ["a", "b"] })], eventOf({ eventType: "b" }))).toBe("b");
-  });
-
-  test.each([
-    ["workspace", WORKSPACE, { workspaceId: "x" }],
-    ["bot", BOT, { botId: "x" }],
-    ["agent", AGENT, { agentId: "x" }],
-  ] as const)("goes to the binding of its own %s only", (_, kind, own) => {
-    const binding = bindingOf({ scope: { kind, id: "x" } });
-    expect(resolve([binding], eventOf(own))).toBe("b");
-    expect(resolve([bindingOf({ scope: { kind, id: "y" } })], eventOf(own))).toBe("BINDING_NOT_FOUND");
-    expect(resolve([binding])).toBe("BINDING_NOT_FOUND");
-    // The same id in another kind of scope.
-    const others = [WORKSPACE, BOT, AGENT].filter((each) => each !== kind);
-    const elsewhere = others.map((other) => bindingOf({ scope: { kind: other, id: "x" } }));
-    expect(resolve(elsewhere, eventOf(own))).toBe("BINDING_NOT_FOUND");
   });
 
   test("with several bindings is refused, and the error names them all", () => {

@@ -140,8 +140,3 @@ test("the oldest waiting run is queried once at a time, for at most a second", a
   asked[1]?.reject(new Error("no database"));
   expect((await failing).value(oldest)).toBeUndefined();
 });
-
-test("the build is reported by version and commit", async () => {
-  const { read } = setStage();
-  expect((await read()).value('runnel_build_info{version="1.2.3",commit="0123abc"}')).toBe(1);
-});

@@ -20,9 +20,7 @@ export const targets: readonly Target[] = [
   ...fanOutTargets(),
   ...logTargets(),
   ...queueTargets(),
-  ...toolTargets(),
   ...bashTargets(),
-  ...specTargets(),
 ];
 
 function startTargets(): Target[] {
@@ -147,35 +145,6 @@ function queueTargets(): Target[] {
   ];
 }
 
-function toolTargets(): Target[] {
-  return ["a word", "an expression", "no match"].map((pattern) => ({
-    bench: "tools",
-    work: `grep over 10,000 files, ${pattern}, against ripgrep`,
-    variant: `grep, ${pattern}`,
-    metric: "wall, ratio to reference",
-    most: 5,
-  }));
-}
-
 function bashTargets(): Target[] {
   return [{ bench: "bash", variant: "in the jail", work: "a command of bash: p50", metric: "p50, ms", most: 25 }];
-}
-
-function specTargets(): Target[] {
-  return [
-    {
-      bench: "specs",
-      work: "check of a signed JobSpec of 2 KB, against node:crypto",
-      variant: "check, 2 KB",
-      metric: "checks/s, ratio to node:crypto",
-      least: 0.85,
-    },
-    ...["2 KB", "100 KB"].map((size) => ({
-      bench: "specs",
-      work: `canonical text of ${size}, against JSON.parse and JSON.stringify`,
-      variant: `canonical text, ${size}`,
-      metric: "MB/s, ratio to JSON",
-      least: 0.25,
-    })),
-  ];
 }

@@ -5,9 +5,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { unlessAborted } from "../platform/base/on-abort.ts";
 import { type DemoServer, startDemoServer } from "./demo-server.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { listenForStop, type StopRequest, unlessStopped } from "./interrupt.ts";
+import { listenForStop, type StopRequest } from "./interrupt.ts";
 import { type Output, outputOf, type Style } from "./output.ts";
 import { print } from "./terminal.ts";
 
@@ -43,7 +44,7 @@ export async function playScene<T>(command: Command, { keep, play, conclude }: S
   try {
     const directory = keep === undefined ? join(home, "database") : resolve(keep);
     const place = { home, directory, stop, output, say: storyteller(output) };
-    const outcome = await unlessStopped(stop, () => play(place));
+    const outcome = await unlessAborted(stop.signal, () => play(place));
     if (outcome === undefined) {
       output.note("✗ interrupted", { note: "interrupted" });
       process.exitCode = exitCodes.interrupted;

@@ -67,18 +67,6 @@ export function createSignalJudge(clock: Clock): () => SignalVerdict {
   };
 }
 
-/** Returns undefined when `work` failed after a stop was requested: then the stop ended it. */
-export async function unlessStopped<T>({ signal }: StopRequest, work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (signal.aborted) {
-      return undefined;
-    }
-    throw error;
-  }
-}
-
 /** How long a person has to press Ctrl-C again. */
 const againMs = 3_000;
 

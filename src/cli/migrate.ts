@@ -1,11 +1,12 @@
 // `runnel migrate`: brings the schema up to date and prints the migrations that it applied.
 
 import type { Command } from "commander";
+import { unlessAborted } from "../platform/base/on-abort.ts";
 import { readConfig } from "../platform/config/load.ts";
 import type { OpenDatabase } from "../platform/database/open.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { listenForStop, unlessStopped } from "./interrupt.ts";
+import { listenForStop } from "./interrupt.ts";
 import { outputOf } from "./output.ts";
 import { addSettingsOptions, type SettingsFlags, settingsSources } from "./serve.ts";
 
@@ -31,7 +32,7 @@ export function defineMigrate(command: Command): void {
           onProgress: (message) => progress.say(message),
           signal: stop.signal,
         });
-      const database = await unlessStopped(stop, open);
+      const database = await unlessAborted(stop.signal, open);
       if (database === undefined) {
         process.exitCode = exitCodes.interrupted;
         return;

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import type { App, AppOptions } from "../app/app.ts";
 import type { Address } from "../app/open-ports.ts";
 import { announceToPrimary, processesOf, Workers } from "../app/workers.ts";
+import { unlessAborted } from "../platform/base/on-abort.ts";
 import { leavePrimary } from "../platform/base/worker-process.ts";
 import { type Config, keys } from "../platform/config/keys.ts";
 import { type ConfigSources, readServeConfig } from "../platform/config/load.ts";
@@ -14,7 +15,7 @@ import { readPort } from "./arguments.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { findHome } from "./home.ts";
-import { listenForStop, type StopRequest, unlessStopped } from "./interrupt.ts";
+import { listenForStop, type StopRequest } from "./interrupt.ts";
 import { linesForPrograms } from "./log-lines.ts";
 import { sayLine } from "./terminal.ts";
 
@@ -160,7 +161,7 @@ async function runServer(
   { announce, onStop, next, ...options }: ServerCommand,
   stop: StopRequest,
 ): Promise<ServerCommand | undefined> {
-  const app = await unlessStopped(stop, async () => {
+  const app = await unlessAborted(stop.signal, async () => {
     // Loaded only here, because loading the server takes longer than most commands.
     const { openApp } = await import("../app/app.ts");
     return await openApp({ ...options, signal: stop.signal });

@@ -4,6 +4,12 @@
 /** The arguments of a call. */
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
+/** How tools describe the path of a file. */
+export const filePathParameter = {
+  type: "string",
+  description: "Path of the file, relative to the work directory or absolute inside it.",
+};
+
 /** Parses the arguments of a call, such as `{"path":"a"}`. Empty text and `null` mean no arguments. Errors are for models. */
 export function parseArguments(argumentsJson: string): { readonly args: ToolArguments } | { readonly error: string } {
   if (argumentsJson.trim() === "") {

@@ -1,7 +1,7 @@
 // The tool edit_file: replaces a text that occurs once, or all of its occurrences. The file changes atomically and keeps its
 // mode; bytes outside the replaced text stay the same.
 
-import { readText, type ToolArguments } from "./arguments.ts";
+import { filePathParameter, readText, type ToolArguments } from "./arguments.ts";
 import { changeFile, failCall, type Made } from "./change-file.ts";
 import { readContent } from "./file-content.ts";
 import { contentTooLarge, fileBytesMax, tooLarge } from "./file-size.ts";
@@ -18,10 +18,7 @@ export const editFile: Tool = {
   parameters: {
     type: "object",
     properties: {
-      file_path: {
-        type: "string",
-        description: "Path of the file, relative to the work directory or absolute inside it.",
-      },
+      file_path: filePathParameter,
       old_string: { type: "string", description: "The exact text to replace. Without the line numbers of read_file." },
       new_string: { type: "string", description: "The text to put in its place; empty to delete it." },
       replace_all: { type: "boolean", description: "Replace every occurrence. Default: false." },

@@ -2,7 +2,7 @@
 // size of the file or the length of its lines.
 
 import type { FileHandle } from "node:fs/promises";
-import { readInteger, readText, type ToolArguments } from "./arguments.ts";
+import { filePathParameter, readInteger, readText, type ToolArguments } from "./arguments.ts";
 import { CappedText } from "./cap.ts";
 import { fileBytesMax, tooLarge } from "./file-size.ts";
 import { describeFailure, type PathFailure } from "./path-failure.ts";
@@ -18,10 +18,7 @@ export const readFile: Tool = {
   parameters: {
     type: "object",
     properties: {
-      file_path: {
-        type: "string",
-        description: "Path of the file, relative to the work directory or absolute inside it.",
-      },
+      file_path: filePathParameter,
       offset: { type: "integer", description: "Line to start at; the first line is 1. Default: 1." },
       limit: { type: "integer", description: "How many lines to return. Default: all." },
     },

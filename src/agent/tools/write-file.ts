@@ -1,6 +1,6 @@
 // The tool write_file: creates a file or replaces its whole content atomically. It creates missing directories.
 
-import { readText, type ToolArguments } from "./arguments.ts";
+import { filePathParameter, readText, type ToolArguments } from "./arguments.ts";
 import { changeFile, failCall } from "./change-file.ts";
 import { contentTooLarge, fileBytesMax } from "./file-size.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
@@ -15,10 +15,7 @@ export const writeFile: Tool = {
   parameters: {
     type: "object",
     properties: {
-      file_path: {
-        type: "string",
-        description: "Path of the file, relative to the work directory or absolute inside it.",
-      },
+      file_path: filePathParameter,
       content: { type: "string", description: "The whole new content of the file." },
     },
     required: ["file_path", "content"],

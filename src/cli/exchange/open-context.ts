@@ -2,10 +2,11 @@
 // the command.
 
 import type { Command } from "commander";
+import { unlessAborted } from "../../platform/base/on-abort.ts";
 import { connectTo, type Service, withService } from "../connect.ts";
 import { createCredentials } from "../credentials.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { listenForStop, unlessStopped } from "../interrupt.ts";
+import { listenForStop } from "../interrupt.ts";
 import { outputOf } from "../output.ts";
 import { shellWord } from "../shell-word.ts";
 import type { ExchangeContext } from "./context.ts";
@@ -31,7 +32,7 @@ export async function withContext(
   const onAway = (why: string): void => output.note(`(${why}: trying again)`, { note: "reconnecting", why });
   const context = { folders, output, reporter: createReporter(output, folders), signal, onAway };
   const begin = (service: Service): Promise<void> => work({ ...context, service });
-  await unlessStopped(stop, () =>
+  await unlessAborted(stop.signal, () =>
     flags.url === undefined ? withLocalService(context, begin) : withService(flags, begin),
   );
   if (signal.aborted) {

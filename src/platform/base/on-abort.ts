@@ -6,3 +6,15 @@ export function onAbort(signal: AbortSignal, act: () => void): Disposable {
   signal.addEventListener("abort", act);
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", act) };
 }
+
+/** Returns undefined when `work` failed after the signal had aborted: then the signal ended it. */
+export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -8,6 +8,7 @@
 import type { DriverStep } from "../../../engine/runs/driver.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
+import { unlessAborted } from "../../../platform/base/on-abort.ts";
 import type { Transaction } from "../decisions/action.ts";
 import type { Json } from "../decisions/json.ts";
 import { broadcastsMax, type ChainContract, type ChainResult, type PreparedTx } from "../evm/call.ts";
@@ -39,7 +40,7 @@ export async function* transact(
   let broadcast: Broadcast | undefined;
   if (attempt === undefined) {
     await using lock = await takeLock(options);
-    const made = lock && (await orStopped(signal, () => chain.prepare(callOf(tx, contracts), signal)));
+    const made = lock && (await unlessAborted(signal, () => chain.prepare(callOf(tx, contracts), signal)));
     if (made === undefined) {
       return undefined;
     }
@@ -63,7 +64,7 @@ export async function* transact(
   if (broadcast?.state === "refused") {
     return { result: { error: broadcast.error }, isBegun: true };
   }
-  const result = broadcast && (await orStopped(signal, () => chain.confirm(prepared, signal)));
+  const result = broadcast && (await unlessAborted(signal, () => chain.confirm(prepared, signal)));
   return result && { result, isBegun: true };
 }
 
@@ -88,18 +89,6 @@ async function send({ chain, clock, signal }: TransactOptions, prepared: Prepare
     broadcast = await chain.broadcast(prepared);
   }
   return broadcast;
-}
-
-/** Returns undefined when the signal aborted the work. The chain throws the reason of the signal. */
-async function orStopped<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (signal.aborted) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 /** Makes the call. The contracts come from the community's context and are not checked here; the chain checks them. */

@@ -112,16 +112,6 @@ test("an imported exchange continues where it stopped, only once, and an exporte
   await expectInvariants(stage.service.databaseUrl);
 });
 
-test("an import with the id of a session or of a living exchange is refused", async () => {
-  const stage = await openStage();
-  const { createSession, deleteSession } = SessionService.method;
-  const { sessionId } = await stage.client.call(createSession, { agent: { name: "plain" } });
-  await query(stage.service.databaseUrl, "update session set name = 'a1b2c3d4' where name = $1", [sessionId]);
-  expect(await refusalOf(importInto(stage, makeSession()))).toBe("EXCHANGE_EXISTS");
-  await stage.client.call(deleteSession, { sessionId: "a1b2c3d4" });
-  await getOutbox(stage.client, await importInto(stage, makeSession()));
-});
-
 const secret = "a secret that must go";
 
 /** An ended exchange whose task and answers hold the secret. */

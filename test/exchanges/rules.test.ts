@@ -151,26 +151,6 @@ test("a repeated start returns the same exchange, and starts beyond the maximum 
   });
 });
 
-test("the same text again gets the first answer, and is executed once", async ({ service }) => {
-  await forEachCaller(service, async ({ api }) => {
-    const workspace = await openWorkspace({ f: "1\n" });
-    const { exchange_id: exchangeId } = await api.start({ task: "a", workDir: workspace.path });
-    const edit = '[EDIT_FILE path="f" start_line="1" end_line="1"]\n1\n1\n[/EDIT_FILE]\n';
-    const [first, ...twins] = await Promise.all([edit, edit, edit].map((text) => api.submit({ exchangeId, text })));
-    expect(first).toMatchObject({ results: [{ success: true, summary: "Edited 'f' lines 1-1" }], sequence: 2 });
-    expect(twins).toEqual([first, first]);
-    expect(await api.submit({ exchangeId, text: edit, sequence: 1 })).toEqual(first);
-    expect(workspace.read()).toEqual({ f: "1\n1\n" });
-    // The number says that the repetition is intended.
-    expect(await api.submit({ exchangeId, text: edit, sequence: 2 })).toMatchObject({ sequence: 3 });
-    expect(workspace.read()).toEqual({ f: "1\n1\n1\n" });
-    const last = await api.submit({ exchangeId, text: done });
-    expect(last).toMatchObject({ is_complete: true, sequence: 3 });
-    expect(await api.submit({ exchangeId, text: done })).toEqual(last);
-    expect(await api.submit({ exchangeId, text: edit, sequence: 1 })).toEqual(first);
-  });
-});
-
 test("a call that times out gets DEADLINE_EXCEEDED, and the same call again gets the results", async () => {
   const service = await startService({ toolsJail: inject("hasJail") ? "required" : "off" });
   const workspace = await openWorkspace();

@@ -96,23 +96,6 @@ test("the call waits for the first outbox, and a text that is sent before is exe
   expect(linesOf(stage)).toBe(2);
 });
 
-test("no call finds an exchange of another client", async ({ lines: stage }) => {
-  const { exchangeId } = await startExchange(stage);
-  await getOutbox(stage.client, { exchangeId });
-  const { authorization } = { authorization: `Bearer key-of-stranger-for-tests` };
-  const stranger = new GrpcClient(stage.service.target, { authorization });
-  const { getExchange, getOutbox: outbox, submitInbox, exportExchange } = ExchangeService.method;
-  const calls = [
-    stranger.call(getExchange, { exchangeId }),
-    stranger.call(outbox, { exchangeId }),
-    stranger.call(submitInbox, { exchangeId, text: addLine }),
-    stranger.call(exportExchange, { exchangeId }),
-  ];
-  expect(await Promise.all(calls.map(refusalOf))).toEqual(calls.map(() => "EXCHANGE_NOT_FOUND"));
-  expect((await stranger.call(ExchangeService.method.listExchanges, {})).exchanges).toEqual([]);
-  expect(linesOf(stage)).toBe(1);
-});
-
 test("a cancel, a deletion and the last text end an exchange at most once, in any order", async () => {
   const stage = await openLines({ databasePoolSize: 8 });
   const { cancelRun } = RunService.method;

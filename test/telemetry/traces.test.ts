@@ -5,7 +5,6 @@ import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { test as base, expect, onTestFinished, vi } from "vitest";
-import { systemClock } from "../../src/platform/base/clock.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
 import { openTraces } from "../../src/platform/telemetry/traces/open.ts";
 import { noRunSpan, noTraces, type RunSpanFields, type Traces } from "../../src/platform/telemetry/traces.ts";
@@ -148,37 +147,6 @@ test("spans of chats and tools have ids of their own and lie within their run", 
     ["execute_tool a", 1_250_000n, 2_001_250_000n],
     ["invoke_agent helper", 0n, 2_001_250_000n],
   ]);
-});
-
-test("the replica that takes a run over links to the previous span without a message from it", async () => {
-  const { traces, collector, flush } = await openStage();
-  traces.startRun(run).end({ status: "lost" });
-  const other = await openStage();
-  other.traces.startRun({ ...run, epoch: 2 }).end({ status: "completed" });
-  await Promise.all([flush(), other.flush()]);
-  const [before] = collector.spans;
-  const [after] = other.collector.spans;
-  expect(before).toMatchObject({ traceId: ownTraceId, spanId: stintId(1), links: [] });
-  expect(after).toMatchObject({ traceId: ownTraceId, spanId: stintId(2), parentSpanId: "" });
-  expect(after?.links).toEqual([{ traceId: before?.traceId, spanId: before?.spanId }]);
-});
-
-test("a run continues its caller's trace, also after a takeover", async ({ stage: { traces, collector, flush } }) => {
-  const traceParent = `00-${callerTraceId}-${callerSpanId}-01`;
-  const first = traces.startRun({ ...run, traceParent });
-  expect(first.traceParent).toBe(`00-${callerTraceId}-${stintId(1)}-01`);
-  first.startChat(chat).end({});
-  first.end({ status: "handed-on" });
-  traces.startRun({ ...run, traceParent, epoch: 2 }).end({ status: "completed" });
-  await flush();
-  const [child, one, two] = collector.spans;
-  expect(child).toMatchObject({ traceId: callerTraceId, parentSpanId: stintId(1) });
-  expect(one).toMatchObject({ traceId: callerTraceId, spanId: stintId(1), parentSpanId: callerSpanId });
-  expect(two).toMatchObject({
-    traceId: callerTraceId,
-    parentSpanId: callerSpanId,
-    links: [{ traceId: callerTraceId, spanId: stintId(1) }],
-  });
 });
 
 test("a run without a caller's trace passes on its own", async ({ stage: { traces } }) => {
@@ -332,11 +300,6 @@ test("spans that a driver leaves open end with its run, and only the first end c
   expect(late).not.toHaveBeenCalled();
 });
 
-test("spans arrive while the service runs, not only at its end", async ({ stage: { traces, collector } }) => {
-  traces.startRun(run).end({ status: "completed" });
-  await until("the span", () => collector.spans.length === 1);
-});
-
 test.each([
   ["", "/v1/traces"],
   ["/", "/v1/traces"],
@@ -383,26 +346,6 @@ test("an error of the collector is reported once a minute, without its URL", asy
   await loseBatches(4);
   await until("the second report", () => troubles.length === 2);
   expect(troubles[1]).toBe(troubles[0]);
-});
-
-test("an unreachable collector does not delay runs, and closing waits a few seconds at most", async () => {
-  const troubles: string[] = [];
-  const traces = await openTraces({
-    // Nothing listens on this port. One that was free a moment ago may be another test's by now.
-    endpoint: "http://me:pass@127.0.0.1:1",
-    recordsContent: false,
-    version: "1",
-    clock: systemClock,
-    onTrouble: (error) => troubles.push(error.message),
-  });
-  for (let index = 0; index < 5_000; index += 1) {
-    traces.startRun(run).end({ status: "completed" });
-  }
-  const startedMs = performance.now();
-  await traces.close();
-  expect(performance.now() - startedMs).toBeLessThan(6_000);
-  await until("the report", () => troubles.length === 1);
-  expect(troubles[0]).toBe("spans do not reach the collector: ECONNREFUSED");
 });
 
 test("closing does not wait for a collector that takes spans and never answers", async () => {

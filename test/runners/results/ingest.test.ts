@@ -304,37 +304,11 @@ test("only verdicts that the log does not show are stored", () => {
   expect(outcome.kept.map(({ sequence }) => sequence)).toEqual([3n, 5n]);
 });
 
-test("endless repetitions do not fill the table of verdicts", () => {
-  const ingest = openIngest({ limits: { repeatedVerdictsMax: 3 } });
-  ingest.take([piece(1, "a")]);
-  const again = Array.from({ length: 10 }, () => piece(1, "a"));
-  expect(ingest.take(again).kept).toHaveLength(3);
-  expect(ingest.take([...again, item(2, "")]).kept.map(({ disposition }) => disposition)).toEqual(["dropped_invalid"]);
-});
-
 test("a type that cannot be stored is dropped, and its verdict can be stored", () => {
   const [verdict] = openIngest().take([item(1, `a\0${"b".repeat(300)}`)]).verdicts;
   expect(verdict?.disposition).toBe("dropped_invalid");
   expect(verdict?.type).toBe(`a\ufffd${"b".repeat(253)}`);
   expect(verdict?.diagnostics.join()).not.toContain("\0");
-});
-
-test("a takeover restores the numbers, the text and the end of a run", () => {
-  const before = openIngest().take([piece(1, "a"), item(2, ""), piece(4, "b")]);
-  const ingest = openIngest();
-  for (const result of before.results) {
-    ingest.recallResult(create(RunResultSchema, result), 10);
-  }
-  for (const verdict of before.kept) {
-    ingest.recallVerdict(verdict);
-  }
-  expect(ingest.ackedThrough).toBe(2);
-  const after = ingest.take([piece(1, "other"), piece(4, "b"), piece(6, "c"), item(7, "run.completed")]);
-  expect(told(after)).toEqual(["dropped_duplicate", "dropped_duplicate", "applied | gap 5", "applied"]);
-  expect(after.end).toMatchObject({ message: undefined, output: "abc" });
-  const ended = openIngest();
-  ended.recallResult(create(RunResultSchema, { payload: { case: "runFailed", value: {} } }), 10);
-  expect(told(ended.take([piece(9, "x")]))[0]).toMatch(/^ignored_after_terminal/);
 });
 
 test("entries of the host use no number of the runner and none of its limits", () => {

@@ -28,6 +28,7 @@ import {
   MethodOptionsSchema,
   ServiceOptionsSchema,
 } from "@bufbuild/protobuf/wkt";
+import { FieldRulesSchema, field as rulesOption } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { http } from "#gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "#gen/google/api/http_pb.js";
 import { file_google_api_httpbody } from "#gen/google/api/httpbody_pb.js";
@@ -64,6 +65,8 @@ export interface FieldSpec {
   readonly mapKey?: FieldDescriptorProto_Type;
   /** The name of a header that fills it. */
   readonly header?: string;
+  /** The rules of buf.validate. */
+  readonly rules?: MessageInitShape<typeof FieldRulesSchema>;
 }
 
 export interface MethodSpec {
@@ -83,6 +86,8 @@ export interface MethodSpec {
 export interface ServiceSpec {
   /** The fields of `test.Request`, which may contain itself. Fields without a type are strings. */
   readonly fields: readonly FieldSpec[];
+  /** A second message, for the output of methods. */
+  readonly response?: { readonly name: string; readonly fields: readonly FieldSpec[] };
   readonly methods: Readonly<Record<string, MethodSpec>>;
   readonly profile?: MessageInitShape<typeof RestProfileSchema>;
   /** True prints the keys of `test.Request` in lower camel case. */
@@ -111,7 +116,7 @@ function onlyMethod({ methods: [method] }: DescService): DescMethod {
 }
 
 /** Builds a service `test.TestService`. */
-export function buildService({ fields, methods, profile, camelCase = false }: ServiceSpec): DescService {
+export function buildService({ fields, response, methods, profile, camelCase = false }: ServiceSpec): DescService {
   const options = create(ServiceOptionsSchema);
   if (profile !== undefined) {
     setExtension(options, rest, create(RestProfileSchema, profile));
@@ -137,6 +142,15 @@ export function buildService({ fields, methods, profile, camelCase = false }: Se
         nestedType: fields.flatMap(buildMapEntry),
         options: messageOptions,
       },
+      ...(response === undefined
+        ? []
+        : [
+            {
+              name: response.name,
+              field: response.fields.map((spec) => buildField(spec, response.fields)),
+              oneofDecl: buildOneofs(response.fields),
+            },
+          ]),
     ],
     enumType: [
       {
@@ -226,6 +240,9 @@ function buildField(spec: FieldSpec, fields: readonly FieldSpec[]): FieldDescrip
   }
   if (spec.header !== undefined) {
     setExtension(options, header, spec.header);
+  }
+  if (spec.rules !== undefined) {
+    setExtension(options, rulesOption, create(FieldRulesSchema, spec.rules));
   }
   const realOneofs = fields.some((field) => field.oneof === true) ? 1 : 0;
   const optionals = fields.filter((field) => field.optional === true);

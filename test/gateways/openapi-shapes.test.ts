@@ -1,48 +1,15 @@
 // What the OpenAPI document says about shapes, rules and options that the real contract does not have, or not all of them.
 
-import {
-  create,
-  createFileRegistry,
-  type DescService,
-  type MessageInitShape,
-  type MessageShape,
-  setExtension,
-} from "@bufbuild/protobuf";
-import {
-  FieldDescriptorProto_Label,
-  FieldDescriptorProto_Type,
-  FieldDescriptorProtoSchema,
-  FieldOptionsSchema,
-  FileDescriptorProtoSchema,
-  FileDescriptorSetSchema,
-  file_google_protobuf_any,
-  file_google_protobuf_timestamp,
-  MethodOptionsSchema,
-  ServiceOptionsSchema,
-} from "@bufbuild/protobuf/wkt";
-import {
-  FieldRulesSchema,
-  Ignore,
-  field as rulesOption,
-} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { FieldDescriptorProto_Type } from "@bufbuild/protobuf/wkt";
+import { FieldRulesSchema, Ignore } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { expect, test } from "vitest";
-import { http } from "#gen/google/api/annotations_pb.js";
 import { type HttpRule, HttpRuleSchema } from "#gen/google/api/http_pb.js";
-import { file_google_api_httpbody } from "#gen/google/api/httpbody_pb.js";
-import {
-  ErrorBody,
-  JsonFieldSchema,
-  json,
-  other_success_statuses,
-  RestProfileSchema,
-  rest,
-  success_status,
-  text_request,
-  text_response,
-} from "#gen/runnel/options/v1/options_pb.js";
+import { ErrorBody } from "#gen/runnel/options/v1/options_pb.js";
 import { errorForms } from "../../src/app/protocols.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "../../src/surfaces/openapi/document.ts";
 import type { Operation } from "../../src/surfaces/openapi/operation.ts";
+import { buildService, type FieldSpec, type MethodSpec } from "./descriptors.ts";
 
 const { BOOL, BYTES, DOUBLE, INT32, INT64, MESSAGE, STRING, UINT64 } = FieldDescriptorProto_Type;
 
@@ -211,7 +178,7 @@ test("a text body has query parameters only for the fields that the text does no
 test("a text answer that may have no content declares that status without content", () => {
   const rule = get("/v1/things");
   const response = [{ name: "text" }];
-  const { responses } = operationOf(documentOf({ rule, response, otherStatuses: [204], textResponse: "text" }));
+  const { responses } = operationOf(documentOf({ rule, response, otherSuccessStatuses: [204], textResponse: "text" }));
   expect(responses["200"]).toMatchObject({ content: { "text/plain": {}, "application/json": {} } });
   expect(responses["204"]).toEqual({ description: "No Content." });
 });
@@ -247,7 +214,9 @@ test("every additional binding of a method is an operation with a number", () =>
 });
 
 test("every declared success status is described, and 204 has no content", () => {
-  const { responses } = operationOf(documentOf({ rule: post({}), successStatus: 202, otherStatuses: [200, 204] }));
+  const { responses } = operationOf(
+    documentOf({ rule: post({}), successStatus: 202, otherSuccessStatuses: [200, 204] }),
+  );
   const content = { "application/json": { schema: { $ref: "#/components/schemas/Response" } } };
   expect(responses).toMatchObject({
     202: { description: "Accepted.", content },
@@ -301,36 +270,35 @@ test("a service without REST is not in the document", () => {
   expect([paths, tags]).toEqual([{}, []]);
 });
 
-interface FieldSpec {
-  readonly name?: string;
-  readonly type?: FieldDescriptorProto_Type;
-  /** The name of a message, with a leading dot. */
-  readonly typeName?: string;
-  readonly repeated?: boolean;
-  readonly optional?: boolean;
-  readonly json?: MessageInitShape<typeof JsonFieldSchema>;
-  readonly rules?: RuleSpec;
-}
+type Field = Partial<Omit<FieldSpec, "rules" | "number">> & { readonly rules?: RuleSpec };
 
-interface ContractSpec {
-  readonly fields?: readonly FieldSpec[];
-  readonly response?: readonly FieldSpec[];
+interface ContractSpec extends Omit<MethodSpec, "input" | "output"> {
+  readonly fields?: readonly Field[];
+  readonly response?: readonly Field[];
   readonly responseName?: string;
-  readonly rule?: MessageInitShape<typeof HttpRuleSchema>;
-  readonly successStatus?: number;
-  readonly otherStatuses?: readonly number[];
   readonly errorBody?: ErrorBody;
-  /** Applies to both messages. */
-  readonly camelCase?: boolean;
-  readonly textRequest?: string;
-  readonly textResponse?: string;
 }
 
 /** Rules of buf.validate: the kind, its rules, and the rules for every kind. */
 type RuleSpec = Readonly<Record<string, unknown>>;
 
 function documentOf(spec: ContractSpec): OpenApiDocument {
-  return createOpenApiDocument({ services: [buildService(spec)], reasons: [], errorForms, version: "1.2.3" });
+  const { fields = [], response = [], responseName = "Response", errorBody, ...method } = spec;
+  const service = buildService({
+    fields: numbered(fields),
+    response: { name: responseName, fields: numbered(response) },
+    methods: { ReadThing: { ...method, output: `.test.${responseName}` } },
+    ...(errorBody !== undefined && { profile: { errorBody } }),
+  });
+  return createOpenApiDocument({ services: [service], reasons: [], errorForms, version: "1.2.3" });
+}
+
+function numbered(fields: readonly Field[]): FieldSpec[] {
+  return fields.map(({ rules: own, ...field }, index) => ({
+    ...{ name: "it", number: index + 1 },
+    ...field,
+    ...(own && { rules: rules(own) }),
+  }));
 }
 
 function operationOf({ paths }: OpenApiDocument): Operation {
@@ -342,7 +310,7 @@ function operationOf({ paths }: OpenApiDocument): Operation {
 }
 
 /** Returns the schema of a field in a request. */
-function fieldOf(spec: FieldSpec): unknown {
+function fieldOf(spec: Field): unknown {
   const { components } = documentOf({ fields: [{ name: "it", ...spec }], rule: post({ body: "*" }) });
   const request = components.schemas?.Request as { properties: Record<string, unknown> } | undefined;
   return request?.properties.it;
@@ -373,100 +341,4 @@ function rules({ required, cel, celExpression, ignore, ...type }: RuleSpec): Mes
     ...(kind === undefined ? {} : { type: { case: kind[0], value: kind[1] } }),
   };
   return create(FieldRulesSchema, init as MessageInitShape<typeof FieldRulesSchema>);
-}
-
-/** Builds `test.TestService.ReadThing` from `test.Request` to `test.Response`. Fields without a type are strings. */
-function buildService(spec: ContractSpec): DescService {
-  const { fields = [], response = [], responseName = "Response" } = spec;
-  const file = create(FileDescriptorProtoSchema, {
-    name: "test.proto",
-    package: "test",
-    syntax: "proto3",
-    dependency: ["google/protobuf/timestamp.proto", "google/api/httpbody.proto"],
-    messageType: [buildMessage("Request", fields), buildMessage(responseName, response)],
-    service: [
-      {
-        name: "TestService",
-        method: [
-          {
-            name: "ReadThing",
-            inputType: ".test.Request",
-            outputType: `.test.${responseName}`,
-            options: methodOptions(spec),
-          },
-        ],
-        options: serviceOptions(spec),
-      },
-    ],
-  });
-  const imports = [file_google_protobuf_timestamp, file_google_protobuf_any, file_google_api_httpbody];
-  const set = create(FileDescriptorSetSchema, { file: [...imports.map(({ proto }) => proto), file] });
-  const service = createFileRegistry(set).getService("test.TestService");
-  if (service === undefined) {
-    throw new Error("the test service was not built");
-  }
-  return service;
-}
-
-function methodOptions(spec: ContractSpec): MessageShape<typeof MethodOptionsSchema> {
-  const { rule, successStatus, otherStatuses, textRequest, textResponse } = spec;
-  const options = create(MethodOptionsSchema);
-  if (textRequest !== undefined) {
-    setExtension(options, text_request, textRequest);
-  }
-  if (textResponse !== undefined) {
-    setExtension(options, text_response, textResponse);
-  }
-  if (rule !== undefined) {
-    setExtension(options, http, create(HttpRuleSchema, rule));
-  }
-  if (successStatus !== undefined) {
-    setExtension(options, success_status, successStatus);
-  }
-  if (otherStatuses !== undefined) {
-    setExtension(options, other_success_statuses, [...otherStatuses]);
-  }
-  return options;
-}
-
-function serviceOptions({ errorBody }: ContractSpec): MessageShape<typeof ServiceOptionsSchema> {
-  const options = create(ServiceOptionsSchema);
-  if (errorBody !== undefined) {
-    setExtension(options, rest, create(RestProfileSchema, { errorBody }));
-  }
-  return options;
-}
-
-function buildMessage(name: string, fields: readonly FieldSpec[]) {
-  const optionals = fields.filter(({ optional }) => optional === true);
-  return {
-    name,
-    field: fields.map((field, index) => buildField(field, index + 1, optionals.indexOf(field))),
-    oneofDecl: optionals.map((_, index) => ({ name: `_optional_${index}` })),
-  };
-}
-
-function buildField(
-  spec: FieldSpec,
-  number: number,
-  oneofIndex: number,
-): MessageShape<typeof FieldDescriptorProtoSchema> {
-  const { name = "it", type = STRING, typeName, repeated = false, optional = false } = spec;
-  const options = create(FieldOptionsSchema);
-  if (spec.json !== undefined) {
-    setExtension(options, json, create(JsonFieldSchema, spec.json));
-  }
-  if (spec.rules !== undefined) {
-    setExtension(options, rulesOption, rules(spec.rules));
-  }
-  return create(FieldDescriptorProtoSchema, {
-    name,
-    jsonName: name,
-    number,
-    type,
-    label: repeated ? FieldDescriptorProto_Label.REPEATED : FieldDescriptorProto_Label.OPTIONAL,
-    options,
-    ...(typeName === undefined ? {} : { typeName }),
-    ...(optional ? { oneofIndex, proto3Optional: true } : {}),
-  });
 }

@@ -5,7 +5,7 @@
 import { copyFile, mkdtempDisposable, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { build, type Plugin } from "vite";
 import { listPackages } from "./build-program.ts";
 import { repositoryRoot, runCommand } from "./run-command.ts";
 
@@ -55,7 +55,7 @@ export async function buildConsole(): Promise<void> {
       ],
     },
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [listPackages([explorer])],
+    plugins: [binaryOnly(), readableDescriptors(), listPackages([explorer])],
     build: {
       outDir: folder,
       emptyOutDir: false,
@@ -64,12 +64,45 @@ export async function buildConsole(): Promise<void> {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      rolldownOptions: { onLog: (level, log, report) => !expected.has(log.code ?? "") && report(level, log) },
+      rolldownOptions: {
+        onLog: (level, log, report) => !expected.has(log.code ?? "") && report(level, log),
+        // What every page needs is one file: parts of it that views share would be compressed each by itself.
+        output: { codeSplitting: { groups: [{ name: "first", tags: ["$initial"] }] } },
+      },
     },
   });
   await Promise.all(explorerFiles.map((file) => copyFile(join(explorer, file), join(folder, "docs", file))));
   const styles = await readFile(join(explorer, "swagger-ui.css"), "utf8");
   await writeFile(join(folder, "docs/swagger-ui.css"), styles.replaceAll(inlineImage, "none"));
+}
+
+/** The console calls in binary, so the code that reads and writes JSON by descriptors is for the views that show JSON. */
+function binaryOnly(): Plugin {
+  const library = "@bufbuild/protobuf";
+  const jsonFunctions = ["fromJson", "fromJsonString", "toJson", "toJsonString"];
+  const refusals = jsonFunctions.map((name) => `export function ${name}() { throw new Error("calls are in binary"); }`);
+  return {
+    name: "binary-only",
+    enforce: "pre",
+    resolveId: (source, importer = "") =>
+      source === library && importer.includes("/node_modules/@connectrpc/") ? "\0binary-only" : undefined,
+    load: (id) => (id === "\0binary-only" ? [`export * from "${library}";`, ...refusals].join("\n") : undefined),
+  };
+}
+
+/** Generated code has its descriptors in base64, which compresses badly: names that repeat look different each time. */
+function readableDescriptors(): Plugin {
+  const descriptor = /\bfileDesc\("([^"]+)"/;
+  return {
+    name: "readable-descriptors",
+    transform: (code, id) =>
+      id.endsWith("_pb.js")
+        ? code.replace(
+            descriptor,
+            (_, base64: string) => `fileDesc(btoa(${JSON.stringify(Buffer.from(base64, "base64").toString("latin1"))})`,
+          )
+        : undefined,
+  };
 }
 
 if (import.meta.main) {

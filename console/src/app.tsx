@@ -5,13 +5,10 @@ import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useLayoutEffect } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
-import { access } from "./api/access.ts";
+import { onOtherKey } from "./api/access.ts";
 import { consoleBase, transport } from "./api/transport.ts";
-import { approvalChanges } from "./approvals/approval-changes.ts";
 import { Frame } from "./frame/frame.tsx";
 import { setTitle } from "./lib/title.ts";
-import { forgetLogs } from "./run/kept-logs.ts";
-import { runChanges } from "./runs/run-changes.ts";
 import { forgetDrafts } from "./sessions/kept-draft.ts";
 import { EmptyState, Loading } from "./ui/notice.tsx";
 import { views } from "./views.ts";
@@ -28,18 +25,9 @@ const queries = new QueryClient({
   },
 });
 
-// Another key may be another client, who must not see what this one has loaded.
-let shownKey = access.get().apiKey;
-access.subscribe(() => {
-  const { apiKey } = access.get();
-  if (apiKey !== shownKey) {
-    shownKey = apiKey;
-    forgetLogs();
-    forgetDrafts();
-    runChanges.forget();
-    approvalChanges.forget();
-    void queries.resetQueries();
-  }
+onOtherKey(() => {
+  forgetDrafts();
+  void queries.resetQueries();
 });
 
 export function App() {

@@ -2,19 +2,17 @@
 // `views.ts` of its folder; to delete them, remove its lines here, its style sheet and its folder.
 
 import { lazy } from "react";
-import { PendingCount } from "./approvals/pending-count.tsx";
 import { exchangeViews } from "./exchanges/views.ts";
 import { forumViews } from "./forum/views.ts";
 import { jobViews } from "./jobs/views.ts";
-import { RunView } from "./run/run-view.tsx";
 import { runnerViews } from "./runners/views.ts";
 import { RunsView } from "./runs/runs-view.tsx";
 import type { View } from "./view.ts";
 
-/** All views, in the order of the navigation. Views that few people open first are loaded on demand. */
+/** All views, in the order of the navigation. The list of runs comes with the page; the others are loaded on demand. */
 export const views: readonly View[] = [
   { path: "/runs", title: "Runs", component: RunsView, navigation: { icon: "runs", key: "g r" } },
-  { path: "/runs/:runId", title: "Run", component: RunView },
+  { path: "/runs/:runId", title: "Run", component: lazy(() => import("./run/run-view.tsx")) },
   { path: "/runs/:runId/receipt", title: "Receipt", component: lazy(() => import("./receipt/receipt-view.tsx")) },
   { path: "/compare", title: "Compare", component: lazy(() => import("./compare/compare-view.tsx")) },
   {
@@ -43,7 +41,7 @@ export const views: readonly View[] = [
     path: "/approvals",
     title: "Approvals",
     component: lazy(() => import("./approvals/approvals-view.tsx")),
-    navigation: { icon: "hand", key: "g a", badge: PendingCount },
+    navigation: { icon: "hand", key: "g a", badge: lazy(() => import("./approvals/pending-count.tsx")) },
   },
   {
     path: "/approvals/:approvalId",

@@ -29,6 +29,21 @@ export function setApiKey(apiKey: string | undefined, keepsInTab: boolean): void
   access.set({ apiKey, isAsked: false });
 }
 
+/**
+ * Calls `forget` when the page uses another key: it may be another client, who must not see what this one has loaded. There is one
+ * caller for each thing that stays in memory, so it is never taken back.
+ */
+export function onOtherKey(forget: () => void): void {
+  let { apiKey } = access.get();
+  access.subscribe(() => {
+    const { apiKey: next } = access.get();
+    if (next !== apiKey) {
+      apiKey = next;
+      forget();
+    }
+  });
+}
+
 /** Makes the page ask for a key. */
 export function askForKey(): void {
   access.set({ ...access.get(), isAsked: true });

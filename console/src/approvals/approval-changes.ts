@@ -1,18 +1,13 @@
 // The approvals of this client as runs ask for them, and as they are decided, used or expire.
 
-import { createClient } from "@connectrpc/connect";
 import type { Approval } from "#gen/runnel/v1/approval_pb.js";
 import { Approval_State } from "#gen/runnel/v1/approval_pb.js";
-import { ApprovalService, WatchApprovalsResponseSchema } from "#gen/runnel/v1/approval_service_pb.js";
-import { transport } from "../api/transport.ts";
+import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { Changes } from "../lib/changes.ts";
-
-const service = createClient(ApprovalService, transport);
 
 /** The changes that this page knows. A new stream begins with everything that waits. */
 export const approvalChanges = new Changes({
-  schema: WatchApprovalsResponseSchema,
-  open: (after, signal) => service.watchApprovals({ after }, { signal, timeoutMs: 0 }),
+  method: ApprovalService.method.watchApprovals,
   itemOf: ({ change }) => (change.case === "approval" ? change.value : undefined),
   idOf: ({ approvalId }) => approvalId,
 });

@@ -6,7 +6,8 @@ import { formatCount } from "../lib/format.ts";
 import { setTitleCount } from "../lib/title.ts";
 import { approvalChanges, isPending } from "./approval-changes.ts";
 
-export function PendingCount() {
+// biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
+export default function PendingCount() {
   const { items } = useChanges(approvalChanges);
   const count = [...items.values()].filter(isPending).length;
   useEffect(() => setTitleCount(count), [count]);

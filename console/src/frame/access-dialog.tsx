@@ -10,7 +10,8 @@ import { useStore } from "../lib/store.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { showToast } from "../ui/toasts.tsx";
 
-export function AccessDialog({ onClose }: { readonly onClose: () => void }) {
+// biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
+export default function AccessDialog({ onClose }: { readonly onClose: () => void }) {
   const { apiKey, isAsked } = useStore(access);
   const close = (): void => {
     dismissQuestion();

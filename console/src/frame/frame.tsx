@@ -1,6 +1,6 @@
 // What surrounds every view: navigation, the state of the service, credentials, theme and help.
 
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Link, useLocation, useRoute } from "wouter";
 import { access } from "../api/access.ts";
 import { serviceState, watchService } from "../api/service-state.ts";
@@ -11,9 +11,9 @@ import { Icon, type IconName } from "../ui/icon.tsx";
 import { Toasts } from "../ui/toasts.tsx";
 import type { View } from "../view.ts";
 import { views } from "../views.ts";
-import { AccessDialog } from "./access-dialog.tsx";
-import { HelpDialog } from "./help-dialog.tsx";
 
+const AccessDialog = lazy(() => import("./access-dialog.tsx"));
+const HelpDialog = lazy(() => import("./help-dialog.tsx"));
 const placed = views.filter(({ navigation }) => navigation !== undefined);
 const folded = placed.filter(({ navigation }) => navigation?.isFolded === true);
 const always = placed.filter((view) => !folded.includes(view));
@@ -64,8 +64,10 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       <main id="main" tabIndex={-1}>
         {children}
       </main>
-      {(isAsked || opened === "access") && <AccessDialog onClose={() => setOpened(undefined)} />}
-      {opened === "help" && <HelpDialog onClose={() => setOpened(undefined)} />}
+      <Suspense>
+        {(isAsked || opened === "access") && <AccessDialog onClose={() => setOpened(undefined)} />}
+        {opened === "help" && <HelpDialog onClose={() => setOpened(undefined)} />}
+      </Suspense>
       <Toasts />
     </div>
   );
@@ -111,7 +113,11 @@ function NavigationLink({ view: { path, title, navigation } }: { readonly view: 
     <Link href={path} aria-current={isHere ? "page" : undefined} title={`${title} (${navigation?.key})`}>
       <Icon name={navigation?.icon ?? "runs"} />
       <span>{title}</span>
-      {Badge !== undefined && <Badge />}
+      {Badge !== undefined && (
+        <Suspense>
+          <Badge />
+        </Suspense>
+      )}
     </Link>
   );
 }

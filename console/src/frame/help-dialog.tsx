@@ -27,7 +27,8 @@ const badges = [
   ["ended, complete", "the page has the whole log"],
 ] as const;
 
-export function HelpDialog({ onClose }: { readonly onClose: () => void }) {
+// biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
+export default function HelpDialog({ onClose }: { readonly onClose: () => void }) {
   const isOn = useStore(shortcutsOn);
   return (
     <Dialog title="Help" onClose={onClose}>

@@ -1,12 +1,18 @@
 // What changes of a client's things, from one stream for all tabs: the latest state of each thing by its id.
 
-import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import {
+  type DescMessage,
+  type DescMethodServerStreaming,
+  fromBinary,
+  type Message,
+  toBinary,
+} from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { ConnectError } from "@connectrpc/connect";
 import { useEffect, useSyncExternalStore } from "react";
-import { access } from "../api/access.ts";
-import { consoleBase } from "../api/transport.ts";
+import { access, onOtherKey } from "../api/access.ts";
+import { consoleBase, transport } from "../api/transport.ts";
 import { oncePerFrame } from "./frame-batch.ts";
-import { followTogether } from "./shared-stream.ts";
 import type { StreamPhase } from "./stream.ts";
 
 /** The changes that stay in memory; a list has older things from its pages. */
@@ -17,9 +23,8 @@ type Change = Message & { readonly cursor: string };
 
 /** A watch of the contract. */
 export interface Watch<Item, Response extends Change> {
-  readonly schema: GenMessage<Response>;
-  /** Opens the stream after a cursor. */
-  readonly open: (after: string, signal: AbortSignal) => AsyncIterable<Response>;
+  /** Its request has a cursor, `after`. */
+  readonly method: DescMethodServerStreaming<DescMessage, GenMessage<Response>>;
   /** Returns undefined for a response that only keeps the stream alive. */
   readonly itemOf: (response: Response) => Item | undefined;
   readonly idOf: (item: Item) => string;
@@ -48,6 +53,7 @@ export class Changes<Item, Response extends Change> {
 
   constructor(watch: Watch<Item, Response>) {
     this.#watch = watch;
+    onOtherKey(() => this.#forget());
   }
 
   readonly getVersion = (): number => this.#version;
@@ -71,7 +77,7 @@ export class Changes<Item, Response extends Change> {
   }
 
   /** Drops everything, and follows the things of the new key. */
-  forget(): void {
+  #forget(): void {
     this.#latest.clear();
     this.#cursor = "";
     this.#notify();
@@ -82,35 +88,43 @@ export class Changes<Item, Response extends Change> {
   }
 
   #follow(): () => void {
-    const { schema, open, itemOf } = this.#watch;
+    const { method, itemOf } = this.#watch;
+    const schema = method.output;
     const stop = new AbortController();
-    void nameOf(schema.typeName).then((name) => {
-      if (stop.signal.aborted) {
-        return;
-      }
-      const leave = followTogether<Response>({
-        name,
-        encode: (response) => toBinary(schema, response),
-        decode: (bytes) => fromBinary(schema, bytes),
-        recall: () => [...this.#latest.values()],
-        open: (signal) => open(this.#cursor, signal),
-        take: (response) => {
-          this.#cursor = response.cursor === "" ? this.#cursor : response.cursor;
-          const item = itemOf(response);
-          if (item === undefined) {
-            return undefined;
-          }
-          this.#put(item, response);
-          this.#notify();
-          return Date.now();
-        },
-        onPhase: (phase) => {
-          this.phase = phase;
-          this.#notify();
-        },
-        onResume: () => undefined,
-      });
-      stop.signal.addEventListener("abort", leave, { once: true });
+    // A list shows before the page has the code that follows it.
+    const begun = Promise.all([nameOf(schema.typeName), import("./shared-stream.ts")]).then(
+      ([name, { followTogether }]) => {
+        if (stop.signal.aborted) {
+          return;
+        }
+        const leave = followTogether<Response>({
+          name,
+          encode: (response) => toBinary(schema, response),
+          decode: (bytes) => fromBinary(schema, bytes),
+          recall: () => [...this.#latest.values()],
+          open: (signal) => open(method, this.#cursor, signal),
+          take: (response) => {
+            this.#cursor = response.cursor === "" ? this.#cursor : response.cursor;
+            const item = itemOf(response);
+            if (item === undefined) {
+              return undefined;
+            }
+            this.#put(item, response);
+            this.#notify();
+            return Date.now();
+          },
+          onPhase: (phase) => {
+            this.phase = phase;
+            this.#notify();
+          },
+          onResume: () => undefined,
+        });
+        stop.signal.addEventListener("abort", leave, { once: true });
+      },
+    );
+    begun.catch((error: unknown) => {
+      this.phase = { name: "refused", error: ConnectError.from(error) };
+      this.#notify();
     });
     return () => stop.abort();
   }
@@ -133,6 +147,19 @@ export class Changes<Item, Response extends Change> {
       this.#latest.delete(oldest);
     }
   }
+}
+
+/** Opens a stream after a cursor, without a limit of time. */
+async function* open<Response extends Change>(
+  method: Watch<never, Response>["method"],
+  after: string,
+  signal: AbortSignal,
+): AsyncGenerator<Response> {
+  yield* (await transport.stream(method, signal, 0, undefined, once({ after }))).message;
+}
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
 }
 
 /** Tabs share a stream when they have the same key. Its hash is in the name, so that the key itself leaves no tab. */

@@ -2,6 +2,7 @@
 
 import { createClient } from "@connectrpc/connect";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { onOtherKey } from "../api/access.ts";
 import { probe } from "../api/service-state.ts";
 import { transport } from "../api/transport.ts";
 import { follow } from "../lib/stream.ts";
@@ -11,15 +12,11 @@ const runs = createClient(RunService, transport);
 /** Logs that stay in memory after their view is closed: going back shows them at once. */
 const keptMax = 5;
 const kept = new Map<string, RunLog>();
+onOtherKey(() => kept.clear());
 
 /** Returns the log of a run, which is followed while the component is shown. Renders again when it changes. */
 export function useRunLog(runId: string): RunLog {
   return useLog(logOf(runId));
-}
-
-/** Forgets all logs: another client must not see them. */
-export function forgetLogs(): void {
-  kept.clear();
 }
 
 function logOf(runId: string): RunLog {

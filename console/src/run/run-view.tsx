@@ -22,7 +22,8 @@ const service = createClient(RunService, transport);
 /** The log tells most changes; states without an entry, such as queued, show by this. */
 const refreshMs = 3_000;
 
-export function RunView({ params }: { readonly params: Readonly<Record<string, string | undefined>> }) {
+// biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
+export default function RunView({ params }: { readonly params: Readonly<Record<string, string | undefined>> }) {
   const runId = params.runId ?? "";
   // Another run is another page: nothing of the former stays.
   return <OneRun key={runId} runId={runId} />;

@@ -1,13 +1,8 @@
 // The filter of the list of runs. It lives in the address, so a link shows the same list.
 
-import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
-import {
-  type CancelRunsRequest,
-  CancelRunsRequestSchema,
-  ListRunsRequest_Order,
-} from "#gen/runnel/v1/run_service_pb.js";
+import { ListRunsRequest_Order } from "#gen/runnel/v1/run_service_pb.js";
 import { stateNames } from "../../../src/platform/run-view/state-names.ts";
 import { msOf } from "../lib/format.ts";
 import { isActive } from "../lib/run-state.ts";
@@ -99,20 +94,6 @@ function matches(run: Run, filter: RunsFilter): boolean {
 
 function timeOf({ createTime, changeTime }: Run, { isByChange }: RunsFilter): number | undefined {
   return msOf(isByChange ? changeTime : createTime);
-}
-
-/**
- * Returns the request that cancels exactly the active runs of a filter. Undefined when CancelRuns cannot express the filter, as
- * with one of the active states.
- */
-export function toCancelRequest(filter: RunsFilter): CancelRunsRequest | undefined {
-  const active = [Run_State.QUEUED, Run_State.RUNNING, Run_State.WAITING];
-  const hasAllActive = filter.states.length === 0 || active.every((state) => filter.states.includes(state));
-  if (!hasAllActive || filter.error !== "" || filter.isByChange) {
-    return undefined;
-  }
-  const { states: _, errorContains: __, ...request } = toRequest(filter);
-  return create(CancelRunsRequestSchema, { ...request, all: true });
 }
 
 /** Lists the states that a filter offers. */

@@ -1,6 +1,6 @@
-// The rows of the list. Only those in sight are in the document; the focused row stays in it.
+// The list of runs as a table: its head and its rows.
 
-import { memo, useCallback, useEffect, useRef, useState } from "react";
+import { lazy, memo, type ReactNode, Suspense, useState } from "react";
 import { Link } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { chipsOf } from "../lib/annotations.ts";
@@ -19,11 +19,11 @@ import { keepListPlace, readListPlace } from "../lib/list-place.ts";
 import { useMedia } from "../lib/media.ts";
 import { causeOf } from "../lib/plain-error.ts";
 import { dueLater, isActive } from "../lib/run-state.ts";
-import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { StateLabel } from "../ui/state-label.tsx";
-import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
+import type { Place, RowKeys, Rows } from "./moving-rows.tsx";
 
+const MovingRows = lazy(() => import("./moving-rows.tsx"));
 const columns = [
   ...["State", "Run", "Agent", "Input", "Result", "Session"],
   ...["Model", "Turns", "Tokens", "Cost", "Started", "Duration"],
@@ -32,8 +32,8 @@ const rowPx = 38;
 /** Where the result stands below the input. */
 const mediumPx = 52;
 const cardPx = 100;
-/** The next page is asked for when this many rows are left. */
-const rowsAhead = 30;
+/** A screen shows fewer. */
+const firstRows = 60;
 
 export function RunsTable({
   runs,
@@ -55,43 +55,19 @@ export function RunsTable({
 }) {
   const isNarrow = useMedia("(max-width: 820px)");
   const isMedium = useMedia("(max-width: 1500px)");
-  const list = useRef<VirtualListHandle>(null);
-  // Back from a run leads to the row that led there.
-  const [place] = useState(readListPlace);
-  const [current, setCurrent] = useState<string | undefined>(place?.id);
-  const index = runs.findIndex(({ runId }) => runId === current);
-  // Two keys may come before the next rendering.
-  const latest = useRef(current);
-  const choose = useCallback((runId: string): void => {
-    latest.current = runId;
-    setCurrent(runId);
-  }, []);
-  const returnsTo = useRef(place?.id);
-  useEffect(() => {
-    if (index >= 0 && returnsTo.current !== undefined) {
-      returnsTo.current = undefined;
-      list.current?.focus(index);
-    }
-  }, [index]);
-  const leave = useCallback((runId: string): void => keepListPlace({ top: list.current?.top() ?? 0, id: runId }), []);
-  const move = (by: number): void => {
-    const index = runs.findIndex(({ runId }) => runId === latest.current);
-    const next = runs[Math.min(runs.length - 1, Math.max(0, index + by))];
-    if (next !== undefined) {
-      choose(next.runId);
-      list.current?.focus(runs.indexOf(next));
-    }
-  };
-  useShortcuts({
-    j: () => move(1),
-    k: () => move(-1),
-    Enter: () => {
-      if (latest.current !== undefined) {
-        leave(latest.current);
-        onOpen(latest.current);
-      }
-    },
-  });
+  const px = isNarrow ? cardPx : isMedium ? mediumPx : rowPx;
+  // Back from a run leads to the row that led there, and the rows that move continue where those that stood still are.
+  const [place] = useState<Place>(() => ({ top: 0, id: undefined, ...readListPlace() }));
+  const row = (run: Run, index: number, keys: RowKeys): ReactNode => (
+    <RunRow
+      run={run}
+      index={index}
+      nowMs={shownTime(run, nowMs)}
+      isMarked={marked.includes(run.runId)}
+      onMark={onMark}
+      {...keys}
+    />
+  );
   return (
     <div className="table" role="table" aria-label="Runs" aria-rowcount={hasMore ? -1 : runs.length + 1}>
       <div className="table-head" role="row" aria-rowindex={1}>
@@ -101,37 +77,35 @@ export function RunsTable({
           </span>
         ))}
       </div>
-      <VirtualList
-        handle={list}
-        className="table-body"
-        role="rowgroup"
-        count={runs.length}
-        rowPx={isNarrow ? cardPx : isMedium ? mediumPx : rowPx}
-        keep={index}
-        firstTop={place?.top ?? 0}
-        keyOf={(row) => runs[row]?.runId ?? row}
-        onRange={(last) => {
-          if (last > runs.length - rowsAhead) {
-            onEnd();
-          }
-        }}
-        render={(row) => {
-          const run = runs[row];
-          return (
-            run && (
-              <RunRow
-                run={run}
-                index={row}
-                nowMs={shownTime(run, nowMs)}
-                isMarked={marked.includes(run.runId)}
-                onMark={onMark}
-                onFocus={choose}
-                onLeave={leave}
-              />
-            )
-          );
-        }}
-      />
+      <Suspense fallback={<StillRows runs={runs} rowPx={px} row={row} place={place} />}>
+        <MovingRows runs={runs} rowPx={px} row={row} place={place} onEnd={onEnd} onOpen={onOpen} />
+      </Suspense>
+    </div>
+  );
+}
+
+/** The first rows, until the browser has the script that scrolls through all. */
+function StillRows({ runs, rowPx, row, place }: Rows) {
+  const keys: RowKeys = {
+    onFocus: (runId) => {
+      place.id = runId;
+    },
+    onLeave: (id) => keepListPlace({ top: place.top, id }),
+  };
+  return (
+    <div
+      className="virtual table-body"
+      onScroll={({ currentTarget }) => {
+        place.top = currentTarget.scrollTop;
+      }}
+    >
+      <div className="virtual-space" role="rowgroup" style={{ height: `${runs.length * rowPx}px` }}>
+        {runs.slice(0, firstRows).map((run, index) => (
+          <div key={run.runId} role="presentation" style={{ height: `${rowPx}px` }}>
+            {row(run, index, keys)}
+          </div>
+        ))}
+      </div>
     </div>
   );
 }
@@ -157,9 +131,7 @@ const RunRow = memo(function RunRow({
   readonly nowMs: number;
   readonly isMarked: boolean;
   readonly onMark: (runId: string) => void;
-  readonly onFocus: (runId: string) => void;
-  readonly onLeave: (runId: string) => void;
-}) {
+} & RowKeys) {
   const created = msOf(run.createTime) ?? nowMs;
   const started = msOf(run.startTime);
   const ended = msOf(run.endTime);

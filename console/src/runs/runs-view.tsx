@@ -1,13 +1,10 @@
 // The list of runs: live, filtered by the address, and moved through by keyboard.
 
-import { createClient } from "@connectrpc/connect";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { serviceUrl, transport } from "../api/transport.ts";
 import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatCount } from "../lib/format.ts";
@@ -16,18 +13,16 @@ import { isActive } from "../lib/run-state.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
-import { Question } from "../ui/question.tsx";
 import { StreamBadge } from "../ui/stream-badge.tsx";
-import { showToast } from "../ui/toasts.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { runChanges } from "./run-changes.ts";
-import { mergeRuns, type RunsFilter, readFilter, toCancelRequest, toRequest } from "./runs-filter.ts";
+import { mergeRuns, readFilter, toRequest } from "./runs-filter.ts";
 import { RunsTable } from "./runs-table.tsx";
-import { SearchResults } from "./search-results.tsx";
 
 const pageSize = 100;
-const service = createClient(RunService, transport);
-const sessions = createClient(SessionService, transport);
+const FirstRun = lazy(() => import("./first-run.tsx"));
+const SearchResults = lazy(() => import("./search-results.tsx"));
+const CancelDialog = lazy(() => import("./cancel-dialog.tsx"));
 
 export function RunsView() {
   const [parameters] = useSearchParams();
@@ -76,7 +71,9 @@ export function RunsView() {
       </header>
       <FilterBar search={search} />
       {filter.words !== "" ? (
-        <SearchResults filter={filter} />
+        <Suspense fallback={<Loading what="the search" />}>
+          <SearchResults filter={filter} />
+        </Suspense>
       ) : (
         <Body
           list={list}
@@ -91,7 +88,9 @@ export function RunsView() {
           }}
         />
       )}
-      {isCancelling && <CancelDialog active={active} filter={filter} onClose={() => setCancelling(false)} />}
+      <Suspense>
+        {isCancelling && <CancelDialog active={active} filter={filter} onClose={() => setCancelling(false)} />}
+      </Suspense>
     </div>
   );
 }
@@ -136,10 +135,7 @@ function Body({
         </div>
       </EmptyState>
     ) : (
-      <EmptyState title="No runs yet" lines={firstRun}>
-        <p>A run appears here as soon as it begins.</p>
-        <FirstRun />
-      </EmptyState>
+      <FirstRun />
     );
   }
   return (
@@ -153,81 +149,4 @@ function Body({
       onOpen={(runId) => navigate(`/runs/${runId}`)}
     />
   );
-}
-
-/** One click to a live run, with tools that only read. */
-function FirstRun() {
-  const [, navigate] = useLocation();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(undefined);
-  const start = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const agent = { name: "first", tools: { builtin: ["list_dir", "read_file"] } };
-      const { sessionId } = await sessions.createSession({ agent });
-      const message = "Explore this directory: list its files, and read the README if there is one.";
-      const { runId } = await sessions.sendMessage({ sessionId, message });
-      navigate(`/runs/${runId}`);
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
-  };
-  return (
-    <>
-      {error !== undefined && <Failure error={error} />}
-      <div className="actions">
-        <button type="button" className="button primary" disabled={isBusy} onClick={() => void start()}>
-          Start a first run
-        </button>
-        <Link href="/new" className="button">
-          Write its message first
-        </Link>
-      </div>
-    </>
-  );
-}
-
-const firstRun = `url=${serviceUrl}
-id=$(curl -sS $url/v1/sessions -d '{"agent":{"name":"first"}}' | sed 's/.*"session_id":"\\([^"]*\\)".*/\\1/')
-curl -sS $url/v1/sessions/$id/messages -d '{"message":"Say hello."}'`;
-
-/** Calls at the same time, where each run needs one of its own. */
-const parallelMax = 4;
-
-function CancelDialog({
-  active,
-  filter,
-  onClose,
-}: {
-  readonly active: readonly Run[];
-  readonly filter: RunsFilter;
-  readonly onClose: () => void;
-}) {
-  const request = toCancelRequest(filter);
-  const cancel = async (): Promise<void> => {
-    const count = request === undefined ? await cancelEach(active) : (await service.cancelRuns(request)).cancelled;
-    showToast({ tone: "good", text: `Asked ${formatCount(count)} ${count === 1 ? "run" : "runs"} to stop.` });
-  };
-  return (
-    <Question title="Cancel active runs" yes="Cancel them" no="Leave them" onYes={cancel} onClose={onClose}>
-      <p>
-        {request === undefined
-          ? `The ${formatCount(active.length)} active runs of this list are cancelled.`
-          : `All active runs that match the filter are cancelled: ${formatCount(active.length)} in this list, and those further down.`}
-      </p>
-      <p className="hint">A running run stops at its next step. What it has written stays in its log.</p>
-    </Question>
-  );
-}
-
-async function cancelEach(runs: readonly Run[]): Promise<number> {
-  const rest = [...runs];
-  const work = async (): Promise<void> => {
-    for (let run = rest.pop(); run !== undefined; run = rest.pop()) {
-      await service.cancelRun({ runId: run.runId });
-    }
-  };
-  await Promise.all(Array.from({ length: parallelMax }, work));
-  return runs.length;
 }

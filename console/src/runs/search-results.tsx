@@ -15,7 +15,8 @@ import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
 import { StateLabel } from "../ui/state-label.tsx";
 import type { RunsFilter } from "./runs-filter.ts";
 
-export function SearchResults({ filter }: { readonly filter: RunsFilter }) {
+// biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
+export default function SearchResults({ filter }: { readonly filter: RunsFilter }) {
   const { words: query, session: sessionId, agent: agentName, fromMs, toMs } = filter;
   const asked = {
     ...{ query, sessionId, agentName },

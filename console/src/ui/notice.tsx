@@ -1,10 +1,11 @@
 // What a view shows in place of its content: nothing yet, still loading, or a failure.
 
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { askForKey } from "../api/access.ts";
 import { failureText, isUnanswered } from "../lib/failure-text.ts";
-import { CodeBlock } from "./code-block.tsx";
+
+const CodeBlock = lazy(() => import("./code-block.tsx").then(({ CodeBlock }) => ({ default: CodeBlock })));
 
 /** Nothing to show. An empty view says what to do about it, as lines to paste. */
 export function EmptyState({
@@ -20,7 +21,7 @@ export function EmptyState({
     <section className="notice">
       <h2>{title}</h2>
       {children}
-      {lines !== undefined && <CodeBlock label="paste into a terminal" text={lines} />}
+      <Suspense>{lines !== undefined && <CodeBlock label="paste into a terminal" text={lines} />}</Suspense>
     </section>
   );
 }

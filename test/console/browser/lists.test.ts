@@ -119,3 +119,29 @@ test("a search shows the words in their texts, marked and never as HTML, and liv
   await expectFit(page, "a search without a match");
   expectCalm(opened);
 });
+
+test("the script of the first view shows the list of runs by itself, and the rest brings its keys", async () => {
+  const { provider, service, start } = await setStage();
+  provider.respond(answer("Done."));
+  const runId = await start({ name: "quick" }, "Hello.");
+  const opened = await openConsole(service.url, "new");
+  const { page } = opened;
+  await page.getByLabel("Message").waitFor();
+  const rest = Promise.withResolvers<void>();
+  await page.route(/\/assets\/(?!index-)[^/]+\.js$/, async (route) => {
+    await rest.promise;
+    await route.continue();
+  });
+  await page.goto(`${service.url}/console/runs`);
+  await page
+    .getByRole("row")
+    .filter({ hasText: runId.slice(-8) })
+    .filter({ hasText: "Hello." })
+    .waitFor();
+  rest.resolve();
+  await page.locator("[data-index]").first().waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${service.url}/console/runs/${runId}`);
+  expectCalm(opened);
+});

@@ -30,7 +30,7 @@ document.addEventListener("keydown", (event) => {
   if (!shortcutsOn.get() || event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) {
     return;
   }
-  if (isTyping(event)) {
+  if (isTyping(event) || isPressing(event)) {
     return;
   }
   const sequence = first !== undefined && event.timeStamp - first.atMs < sequenceMs ? `${first.key} ${event.key}` : "";
@@ -49,6 +49,11 @@ function find(keys: string): (() => void) | undefined {
     }
   }
   return undefined;
+}
+
+/** `Enter` on a link or a button does what they do. */
+function isPressing({ key, target }: KeyboardEvent): boolean {
+  return key === "Enter" && target instanceof HTMLElement && target.closest("a, button, summary") !== null;
 }
 
 function isTyping({ target }: KeyboardEvent): boolean {

@@ -28,6 +28,10 @@ const preact = [
   { find: /^use-sync-external-store\/shim\/index\.js$/, replacement: "preact/compat" },
 ];
 
+const shared = "shared";
+/** A smaller file costs more in requests, and in its name in the first script, than the views that do not need all of it lose. */
+const sharedMinBytes = 4_000;
+
 /** Marks of React's libraries for servers of React's, and the time of plugins on a busy machine. */
 const expected: ReadonlySet<string> = new Set(["MODULE_LEVEL_DIRECTIVE", "PLUGIN_TIMINGS"]);
 
@@ -66,8 +70,17 @@ export async function buildConsole(): Promise<void> {
       reportCompressedSize: false,
       rolldownOptions: {
         onLog: (level, log, report) => !expected.has(log.code ?? "") && report(level, log),
-        // What every page needs is one file: parts of it that views share would be compressed each by itself.
-        output: { codeSplitting: { groups: [{ name: "first", tags: ["$initial"] }] } },
+        output: {
+          codeSplitting: {
+            groups: [
+              // What every page needs is one file: parts of it that views share would be compressed each by itself.
+              { name: "first", tags: ["$initial"], priority: 1 },
+              { name: shared, minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: sharedMinBytes },
+            ],
+          },
+          // Else the name lists the views that share the file.
+          chunkFileNames: ({ name }) => `assets/${name.startsWith(`${shared}~`) ? shared : name}-[hash].js`,
+        },
       },
     },
   });

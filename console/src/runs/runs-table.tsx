@@ -1,6 +1,6 @@
 // The list of runs as a table: its head and its rows.
 
-import { lazy, memo, type ReactNode, Suspense, useState } from "react";
+import { type CSSProperties, lazy, memo, type ReactNode, Suspense, useState } from "react";
 import { Link } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { chipsOf } from "../lib/annotations.ts";
@@ -16,21 +16,17 @@ import {
   shortId,
 } from "../lib/format.ts";
 import { keepListPlace, readListPlace } from "../lib/list-place.ts";
-import { useMedia } from "../lib/media.ts";
 import { causeOf } from "../lib/plain-error.ts";
 import { dueLater, isActive } from "../lib/run-state.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { StateLabel } from "../ui/state-label.tsx";
+import { type Column, useLayout } from "./columns.ts";
 import type { Place, RowKeys, Rows } from "./moving-rows.tsx";
 
 const MovingRows = lazy(() => import("./moving-rows.tsx"));
-const columns = [
-  ...["State", "Run", "Agent", "Input", "Result", "Session"],
-  ...["Model", "Turns", "Tokens", "Cost", "Started", "Duration"],
-];
 const rowPx = 38;
 /** Where the result stands below the input. */
-const mediumPx = 52;
+const stackedPx = 52;
 const cardPx = 100;
 /** A screen shows fewer. */
 const firstRows = 60;
@@ -53,15 +49,15 @@ export function RunsTable({
   readonly onEnd: () => void;
   readonly onOpen: (runId: string) => void;
 }) {
-  const isNarrow = useMedia("(max-width: 820px)");
-  const isMedium = useMedia("(max-width: 1500px)");
-  const px = isNarrow ? cardPx : isMedium ? mediumPx : rowPx;
+  const { shown, isCard, stack, template } = useLayout();
+  const px = isCard ? cardPx : stack !== undefined ? stackedPx : rowPx;
   // Back from a run leads to the row that led there, and the rows that move continue where those that stood still are.
   const [place] = useState<Place>(() => ({ top: 0, id: undefined, ...readListPlace() }));
   const row = (run: Run, index: number, keys: RowKeys): ReactNode => (
     <RunRow
       run={run}
       index={index}
+      columns={shown}
       nowMs={shownTime(run, nowMs)}
       isMarked={marked.includes(run.runId)}
       onMark={onMark}
@@ -69,11 +65,18 @@ export function RunsTable({
     />
   );
   return (
-    <div className="table" role="table" aria-label="Runs" aria-rowcount={hasMore ? -1 : runs.length + 1}>
+    <div
+      className="table"
+      role="table"
+      aria-label="Runs"
+      aria-rowcount={hasMore ? -1 : runs.length + 1}
+      data-stacked={stack !== undefined || undefined}
+      style={{ "--columns": template, "--stack": stack } as CSSProperties}
+    >
       <div className="table-head" role="row" aria-rowindex={1}>
-        {columns.map((name) => (
-          <span key={name} role="columnheader" data-column={name.toLowerCase()}>
-            {name}
+        {shown.map((name) => (
+          <span key={name} role="columnheader" data-column={name}>
+            {`${name.charAt(0).toUpperCase()}${name.slice(1)}`}
           </span>
         ))}
       </div>
@@ -120,6 +123,7 @@ function shownTime(run: Run, nowMs: number): number {
 const RunRow = memo(function RunRow({
   run,
   index,
+  columns,
   nowMs,
   isMarked,
   onMark,
@@ -128,6 +132,7 @@ const RunRow = memo(function RunRow({
 }: {
   readonly run: Run;
   readonly index: number;
+  readonly columns: readonly Column[];
   readonly nowMs: number;
   readonly isMarked: boolean;
   readonly onMark: (runId: string) => void;
@@ -137,9 +142,9 @@ const RunRow = memo(function RunRow({
   const ended = msOf(run.endTime);
   const dueMs = dueLater(run, nowMs);
   const tokens = run.usage?.totalTokens ?? sum(run.usage?.promptTokens, run.usage?.completionTokens);
-  return (
-    <div className="run-row" role="row" aria-rowindex={index + 2}>
-      <span role="cell" data-column="state">
+  const cells: Readonly<Record<Column, ReactNode>> = {
+    state: (
+      <span key="state" role="cell" data-column="state">
         <label className="mark">
           <input
             type="checkbox"
@@ -150,7 +155,9 @@ const RunRow = memo(function RunRow({
         </label>
         <StateLabel state={run.state} />
       </span>
-      <span role="cell" data-column="run">
+    ),
+    run: (
+      <span key="run" role="cell" data-column="run">
         <Link
           href={`/runs/${run.runId}`}
           className="mono row-link"
@@ -161,10 +168,14 @@ const RunRow = memo(function RunRow({
           {shortId(run.runId)}
         </Link>
       </span>
-      <span role="cell" data-column="agent">
+    ),
+    agent: (
+      <span key="agent" role="cell" data-column="agent">
         {visibleText(run.agentName || run.runnerId || run.driver)}
       </span>
-      <span role="cell" data-column="input">
+    ),
+    input: (
+      <span key="input" role="cell" data-column="input">
         <bdi>{visibleText(run.inputExcerpt)}</bdi>
         {chipsOf(run.annotations).map((chip) => (
           <span key={chip} className="tag">
@@ -172,34 +183,56 @@ const RunRow = memo(function RunRow({
           </span>
         ))}
       </span>
-      <span role="cell" data-column="result" data-failed={run.error !== "" || undefined}>
+    ),
+    result: (
+      <span key="result" role="cell" data-column="result" data-failed={run.error !== "" || undefined}>
         <Outcome run={run} />
       </span>
-      <span role="cell" data-column="session" className="mono" title={run.sessionId}>
+    ),
+    session: (
+      <span key="session" role="cell" data-column="session" className="mono" title={run.sessionId}>
         {shortId(run.sessionId)}
       </span>
-      <span role="cell" data-column="model">
+    ),
+    model: (
+      <span key="model" role="cell" data-column="model">
         {visibleText(run.model)}
       </span>
-      <span role="cell" data-column="turns">
+    ),
+    turns: (
+      <span key="turns" role="cell" data-column="turns">
         {run.turns > 0 ? formatCount(run.turns) : ""}
       </span>
-      <span role="cell" data-column="tokens">
+    ),
+    tokens: (
+      <span key="tokens" role="cell" data-column="tokens">
         {tokens === undefined ? "" : formatShort(Number(tokens))}
       </span>
-      <span role="cell" data-column="cost">
+    ),
+    cost: (
+      <span key="cost" role="cell" data-column="cost">
         {formatCostOf(run)}
       </span>
+    ),
+    started: (
       <span
+        key="started"
         role="cell"
         data-column="started"
         title={dueMs === undefined ? formatTime(created) : `due ${formatTime(dueMs)}`}
       >
         {dueMs === undefined ? formatAge(nowMs - created) : `in ${formatCountdown(dueMs - nowMs)}`}
       </span>
-      <span role="cell" data-column="duration">
+    ),
+    duration: (
+      <span key="duration" role="cell" data-column="duration">
         {started === undefined ? "" : formatDuration((ended ?? nowMs) - started)}
       </span>
+    ),
+  };
+  return (
+    <div className="run-row" role="row" aria-rowindex={index + 2}>
+      {columns.map((name) => cells[name])}
     </div>
   );
 });

@@ -22,6 +22,7 @@ import { RunsTable } from "./runs-table.tsx";
 const pageSize = 100;
 const FirstRun = lazy(() => import("./first-run.tsx"));
 const SearchResults = lazy(() => import("./search-results.tsx"));
+const ColumnsMenu = lazy(() => import("./columns-menu.tsx"));
 const CancelDialog = lazy(() => import("./cancel-dialog.tsx"));
 
 export function RunsView() {
@@ -69,7 +70,10 @@ export function RunsView() {
           New run
         </Link>
       </header>
-      <FilterBar search={search} />
+      <div className="list-tools">
+        <FilterBar search={search} />
+        <Suspense>{filter.words === "" && <ColumnsMenu />}</Suspense>
+      </div>
       {filter.words !== "" ? (
         <Suspense fallback={<Loading what="the search" />}>
           <SearchResults filter={filter} />

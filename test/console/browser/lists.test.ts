@@ -145,3 +145,45 @@ test("the script of the first view shows the list of runs by itself, and the res
   await page.waitForURL(`${service.url}/console/runs/${runId}`);
   expectCalm(opened);
 });
+
+test("a person chooses the columns by keyboard, and the browser remembers them", async () => {
+  const { provider, service, start } = await setStage();
+  provider.respond(answer("Done."));
+  await start({ name: "quick" }, "Hello.");
+  const opened = await openConsole(service.url, "runs", { viewport: { width: 1440, height: 900 } });
+  const { page } = opened;
+  const heads = page.getByRole("columnheader");
+  const usual = ["State", "Run", "Agent", "Input", "Result", "Session", "Tokens", "Cost", "Started", "Duration"];
+  await page.locator("[data-index]").first().waitFor();
+  expect(await heads.allTextContents()).toEqual(usual);
+  const menu = page.locator("summary", { hasText: "Columns" });
+  await menu.focus();
+  await page.keyboard.press("Enter");
+  const model = page.getByRole("checkbox", { name: "model" });
+  await model.focus();
+  await page.keyboard.press("Space");
+  await heads.filter({ hasText: "Model" }).waitFor();
+  await page.getByRole("checkbox", { name: "result" }).uncheck();
+  await heads.filter({ hasText: "Result" }).waitFor({ state: "detached" });
+  await page.getByRole("row").filter({ hasText: "compatible:house" }).waitFor();
+  await expectFit(page, "the menu of the columns");
+  await model.focus();
+  await page.keyboard.press("Escape");
+  await model.waitFor({ state: "hidden" });
+  expect(await menu.evaluate((summary) => summary === document.activeElement)).toBe(true);
+
+  await page.reload();
+  await page.locator("[data-index]").first().waitFor();
+  const chosen = ["State", "Run", "Agent", "Input", "Session", "Model", "Tokens", "Cost", "Started", "Duration"];
+  expect(await heads.allTextContents()).toEqual(chosen);
+  await menu.click();
+  await page.getByRole("button", { name: "As the screen allows" }).click();
+  await heads.filter({ hasText: "Result" }).waitFor();
+  expect(await heads.allTextContents()).toEqual(usual);
+  await page.locator("h1").click();
+  await model.waitFor({ state: "hidden" });
+  // A phone shows cards, which have no columns to choose.
+  await page.setViewportSize({ width: 390, height: 800 });
+  await menu.waitFor({ state: "hidden" });
+  expectCalm(opened);
+});

@@ -6867,7 +6867,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.AuthService.CreateStreamTicket",
-  "Creates a ticket for one stream of one of the caller's own sessions or runs. It serves programs that cannot send headers or should not hold a key, such as browsers.\n\nThe client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or run does not exist. A retry creates another ticket."
+  "Creates a ticket for one stream of one of the caller's own sessions or runs. It serves programs that cannot send headers or should not hold a key, such as browsers.\n\nThe client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or run does not exist. A retry creates another ticket."
  ],
  [
   "runnel.v1.AuthService.ListApiKeys",
@@ -6875,7 +6875,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.AuthService.RevokeApiKey",
-  "Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next reconnect.\n\nRevoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id."
+  "Revokes an API key. From then on every replica refuses calls with it. Streams that it opened, and those that tickets of it opened, end at once with UNAUTHENTICATED (TOKEN_INVALID). Runs continue.\n\nRevoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id."
  ],
  [
   "runnel.v1.Budget",

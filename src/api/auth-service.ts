@@ -18,7 +18,7 @@ import { nextPageToken, pageSize } from "./page.ts";
 
 /** Returns the handlers of AuthService. */
 export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthService> {
-  const { db, clock, cursors, config } = deps;
+  const { db, clock, cursors, config, wakeup } = deps;
   const cell = config.authCell;
   return {
     createApiKey: async ({ clientId, displayName, expireTime }) => {
@@ -47,13 +47,14 @@ export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthSer
       if (row === undefined) {
         throw new Fault("API_KEY_NOT_FOUND", "API key not found");
       }
+      wakeup.publish({ topic: "credential", key: keyId, value: 0 });
       return { apiKey: keyToProto(row) };
     },
     createStreamTicket: async ({ target }, context) => {
-      const { client } = requireClient(context.values);
+      const { client, lifetime } = requireClient(context.values);
       const wanted = streamTarget(target);
       await assertExists(db, client, wanted);
-      const { ticket, expireTime } = await makeTicket(db, { client, target: wanted, cell });
+      const { ticket, expireTime } = await makeTicket(db, { client, keyId: lifetime?.keyId, target: wanted, cell });
       return { ticket, expireTime: timestampFromDate(expireTime) };
     },
   };

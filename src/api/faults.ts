@@ -69,8 +69,8 @@ function present(error: unknown, method: string, events: Events): ConnectError {
   return faultToConnectError(new Fault("INTERNAL", "an internal error occurred: see the log of the service"));
 }
 
-/** The error keeps the fault as its cause, which surfaces of this process read; no transport sends it. */
-function faultToConnectError(fault: Fault): ConnectError {
+/** Converts a fault. The error keeps the fault as its cause, which surfaces of this process read; no transport sends it. */
+export function faultToConnectError(fault: Fault): ConnectError {
   const { reason, code, message, metadata, violations, retryAfterMs } = fault;
   const fieldViolations = violations.slice(0, violationsMax).map(({ field, description }) => ({
     field: shorten(field, violationCharsMax),

@@ -7,6 +7,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { ResolveSubagent } from "../agent/loop/child-runs.ts";
 import type { Core } from "../api/core.ts";
+import { faultToConnectError } from "../api/faults.ts";
 import { createRunFeed } from "../api/feeds.ts";
 import { OpenWatches } from "../api/open-watches.ts";
 import { type OpenProtocol, part } from "../api/protocol.ts";
@@ -16,6 +17,7 @@ import type { OfferedRunner } from "../api/runners.ts";
 import { createScheduleLoop } from "../api/schedule-loop.ts";
 import { compileRules } from "../api/validation.ts";
 import { createPushConfigs } from "../engine/callbacks/push-configs.ts";
+import type { Wakeup } from "../engine/log/wakeup.ts";
 import { loadSigningKey } from "../engine/receipts/receipt-keys.ts";
 import { TextLoop } from "../engine/search/text-loop.ts";
 import { countSessions } from "../engine/storage/session.ts";
@@ -24,6 +26,7 @@ import { Authenticator } from "../platform/auth/authenticate.ts";
 import { requireClient, setAdmission } from "../platform/auth/caller.ts";
 import { Cursors } from "../platform/auth/cursor.ts";
 import { FairTurns } from "../platform/auth/fair-turns.ts";
+import { OpenCredentials, type OpenCredentialsOptions } from "../platform/auth/open-credentials.ts";
 import { RateLimit } from "../platform/auth/rate-limit.ts";
 import { loadSecret } from "../platform/auth/storage/secret.ts";
 import { type Clock, dayMs } from "../platform/base/clock.ts";
@@ -173,6 +176,7 @@ export async function openServer(
     // Lookups of guessed tokens take at most a quarter of the pool; the rest is for calls.
     lookups: new FairTurns(Math.ceil(config.databasePoolSize / 4)),
   };
+  const credentials = openCredentials({ db, clock, events }, core.wakeup, closers);
   const showsCounts = keyRing.isOpen || config.serverHealthCounts === "always";
   const handler = createRequestListener({
     handlers,
@@ -236,6 +240,7 @@ export async function openServer(
     ]),
     answerPage: config.consoleEnabled ? await openConsole(config.serverPublicPath) : () => false,
     admission,
+    credentials,
     corsOrigins: config.serverCorsOrigins,
     isOpen: keyRing.isOpen,
     bodyBytesMax: config.serverMaxBodyBytes,
@@ -260,6 +265,20 @@ export async function openServer(
   }
   void compileRules([SessionService, RunService]);
   return { ...ports, metricsPort, leave: () => leaving.abort(), printPush: createPrintPush(a2a, methods, valuesOf) };
+}
+
+/** Opens the watch of the credentials of streams, which wake-ups and gaps between them wake. */
+function openCredentials(
+  deps: Omit<OpenCredentialsOptions, "toError">,
+  wakeup: Wakeup,
+  closers: AsyncDisposableStack,
+): OpenCredentials {
+  const credentials = new OpenCredentials({ ...deps, toError: faultToConnectError });
+  closers.defer(() => credentials.close());
+  closers.defer(wakeup.subscribe("credential", () => credentials.wake()));
+  closers.defer(wakeup.onGap(() => credentials.wake()));
+  credentials.open();
+  return credentials;
 }
 
 /** The metadata of the protected resource, at its own path and at that of a client that looks in one place alone. */

@@ -1076,8 +1076,8 @@ class AuthService(_Service):
         ...
     def revoke_api_key(self, request: RevokeApiKeyRequest, *, timeout: _float | None = ...) -> RevokeApiKeyResponse:
         """
-        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
-        reconnect.
+        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened, and those that tickets of it
+        opened, end at once with UNAUTHENTICATED (TOKEN_INVALID). Runs continue.
 
         Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
         """
@@ -1089,7 +1089,7 @@ class AuthService(_Service):
 
         The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
         within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-        continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+        continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
         run does not exist. A retry creates another ticket.
         """
         ...
@@ -1108,8 +1108,8 @@ class AsyncAuthService(_AsyncService):
         ...
     async def revoke_api_key(self, request: RevokeApiKeyRequest, *, timeout: _float | None = ...) -> RevokeApiKeyResponse:
         """
-        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
-        reconnect.
+        Revokes an API key. From then on every replica refuses calls with it. Streams that it opened, and those that tickets of it
+        opened, end at once with UNAUTHENTICATED (TOKEN_INVALID). Runs continue.
 
         Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
         """
@@ -1121,7 +1121,7 @@ class AsyncAuthService(_AsyncService):
 
         The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
         within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-        continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+        continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
         run does not exist. A retry creates another ticket.
         """
         ...

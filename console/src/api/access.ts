@@ -7,6 +7,8 @@ export interface Access {
   readonly apiKey: string | undefined;
   /** True after the service refused a call: the page asks for a key and keeps what it shows. */
   readonly isAsked: boolean;
+  /** Why the service refused the key, such as `was revoked`. */
+  readonly refusal?: string | undefined;
 }
 
 const storageKey = "runnel.api-key";
@@ -44,9 +46,9 @@ export function onOtherKey(forget: () => void): void {
   });
 }
 
-/** Makes the page ask for a key. */
-export function askForKey(): void {
-  access.set({ ...access.get(), isAsked: true });
+/** Makes the page ask for a key, and say why the service refused the one that it has. */
+export function askForKey(refusal: string | undefined = access.get().refusal): void {
+  access.set({ ...access.get(), isAsked: true, refusal });
 }
 
 /** Closes the question without a new key. */

@@ -2,6 +2,7 @@
 
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { access, adminToken, askForKey } from "./access.ts";
 
 /** The address of the service, without a slash at its end. */
@@ -16,7 +17,7 @@ const callMs = 30_000;
 export const transport = makeTransport(
   () => access.get().apiKey,
   (error, token) => {
-    askForKey();
+    askForKey(whyRefused(error));
     return inWords(error, token);
   },
 );
@@ -42,8 +43,20 @@ function inWords(error: ConnectError, token: string | undefined): ConnectError {
   const text =
     token === undefined
       ? "this page has no API key: enter one"
-      : "the service does not accept this API key: it is unknown, was revoked or has expired";
+      : `the service does not accept this API key: it ${whyRefused(error)}`;
   return new ConnectError(text, error.code, error.metadata, undefined, error);
+}
+
+/** Example: `was revoked`. */
+function whyRefused(error: ConnectError): string {
+  switch (error.findDetails(ErrorInfoSchema)[0]?.metadata.token_state) {
+    case "revoked":
+      return "was revoked";
+    case "expired":
+      return "has expired";
+    default:
+      return "is unknown, was revoked or has expired";
+  }
 }
 
 /** Takes the error of a refused call, and returns the error that its caller gets. */

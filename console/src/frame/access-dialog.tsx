@@ -12,7 +12,7 @@ import { showToast } from "../ui/toasts.tsx";
 
 // biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
 export default function AccessDialog({ onClose }: { readonly onClose: () => void }) {
-  const { apiKey, isAsked } = useStore(access);
+  const { apiKey, isAsked, refusal } = useStore(access);
   const close = (): void => {
     dismissQuestion();
     onClose();
@@ -21,10 +21,8 @@ export default function AccessDialog({ onClose }: { readonly onClose: () => void
   const asked = hasKey ? "The service refuses your API key" : "The service asks for an API key";
   return (
     <Dialog title={isAsked ? asked : "Credentials"} onClose={close}>
-      {isAsked && hasKey && (
-        <p>
-          The key is unknown, was revoked or has expired. The page keeps what it shows. Enter another key to continue.
-        </p>
+      {isAsked && hasKey && refusal !== undefined && (
+        <p>The key {refusal}. The page keeps what it shows. Enter another key to continue.</p>
       )}
       <KeyForm hasKey={hasKey} onDone={close} />
       <hr />

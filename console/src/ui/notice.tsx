@@ -36,7 +36,7 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
       <p>{failureText(error)}</p>
       <div className="actions">
         {code === Code.Unauthenticated && (
-          <button type="button" className="button primary" onClick={askForKey}>
+          <button type="button" className="button primary" onClick={() => askForKey()}>
             Enter an API key
           </button>
         )}

@@ -250,8 +250,8 @@ export declare const AuthService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
-   * reconnect.
+   * Revokes an API key. From then on every replica refuses calls with it. Streams that it opened, and those that tickets of it
+   * opened, end at once with UNAUTHENTICATED (TOKEN_INVALID). Runs continue.
    *
    * Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
    *
@@ -268,7 +268,7 @@ export declare const AuthService: GenService<{
    *
    * The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
    * within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-   * continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+   * continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
    * run does not exist. A retry creates another ticket.
    *
    * @generated from rpc runnel.v1.AuthService.CreateStreamTicket

@@ -15,6 +15,7 @@
  * - `approval`: a request of a run for approval is decided
  * - `tree`: a child run has ended, or waits
  * - `schedule`: a schedule is due
+ * - `credential`: an API key was revoked
  * - `beat`: the listener of a replica hears itself
  */
 export const topics = [
@@ -29,6 +30,7 @@ export const topics = [
   "approval",
   "tree",
   "schedule",
+  "credential",
   "beat",
 ] as const;
 /** A topic of wake-ups. */
@@ -37,7 +39,7 @@ export type Topic = (typeof topics)[number];
 /** A wake-up. */
 export interface WakeupMessage {
   readonly topic: Topic;
-  /** The id of the run, session or report; empty for topics that name none. */
+  /** The id of the run, session, report or key; empty for topics that name none. */
   readonly key: string;
   /** The newest sequence for `result`; 0 for other topics. */
   readonly value: number;

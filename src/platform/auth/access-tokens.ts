@@ -9,6 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import { parseObject } from "../base/json/parse-object.ts";
 import type { AuthorizationServer } from "../config/authorization-server.ts";
+import type { Lifetime } from "./caller.ts";
 
 /** What the tokens need. */
 export interface AccessTokensOptions {
@@ -59,17 +60,17 @@ export class AccessTokens {
   }
 
   /**
-   * Returns the id of the client whose token it is; undefined for every other text.
+   * Returns the id of the client whose token it is, and when it expires; undefined for every other text.
    * @throws Fault AUTHORIZATION_SERVER_UNREACHABLE when the keys of the server cannot be read.
    */
-  async findClientId(token: string): Promise<string | undefined> {
+  async open(token: string): Promise<{ readonly clientId: string; readonly lifetime: Lifetime } | undefined> {
     const clientId = this.#readClientId(token);
     if (clientId === undefined) {
       return undefined;
     }
     const known = await this.#check(token, await this.#readKeys(keysKeptMs));
     const verdict = known === "unknown key" ? await this.#check(token, await this.#readKeys(askAgainMs)) : known;
-    return verdict === "valid" ? clientId : undefined;
+    return typeof verdict === "string" ? undefined : { clientId, lifetime: verdict };
   }
 
   /** Returns the client of which a text speaks, before its keys are read: other texts cost nothing more. */
@@ -87,7 +88,7 @@ export class AccessTokens {
   }
 
   /** Checks a token by RFC 9068, section 4. */
-  async #check(token: string, findKey: FindKey): Promise<"valid" | "invalid" | "unknown key"> {
+  async #check(token: string, findKey: FindKey): Promise<Lifetime | "invalid" | "unknown key"> {
     const { server, clock } = this.#options;
     const { issuer, resource: audience } = server;
     const nowMs = clock.nowMs();
@@ -96,7 +97,7 @@ export class AccessTokens {
         ...{ issuer, audience, typ: "at+jwt", algorithms, clockTolerance: leewaySec, currentDate: new Date(nowMs) },
         requiredClaims: ["exp", "iat", "sub"],
       });
-      return isOfFuture(payload, nowMs) ? "invalid" : "valid";
+      return isOfFuture(payload, nowMs) ? "invalid" : { endMs: ((payload.exp ?? 0) + leewaySec) * 1_000 };
     } catch (error) {
       return error instanceof errors.JWKSNoMatchingKey ? "unknown key" : "invalid";
     }

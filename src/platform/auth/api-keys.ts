@@ -3,9 +3,11 @@
 import type { Clock } from "../base/clock.ts";
 import { newUuid } from "../base/ids.ts";
 import type { Db } from "../database/database.ts";
+import type { Lifetime } from "./caller.ts";
 import { makeCredential } from "./credential.ts";
 import { hashToken } from "./key-ring.ts";
-import { type ApiKeyRow, findClientOfKey, insertApiKey } from "./storage/api-key.ts";
+import { keyExpired, keyRevoked } from "./open-credentials.ts";
+import { type ApiKeyRow, findApiKey, insertApiKey } from "./storage/api-key.ts";
 
 /** The prefix of an API key. It distinguishes keys from other tokens, and lets scanners for leaked secrets find them. */
 const keyPrefix = "rk_";
@@ -21,9 +23,23 @@ export async function makeApiKey(
 }
 
 /**
- * Returns the client of a key; undefined for an unknown, expired or revoked one. Queries the store each time, so that every
- * replica refuses a revoked key at once.
+ * Returns the client of a key; undefined for an unknown one. Queries the store each time, so that every replica refuses a revoked
+ * key at once.
+ * @throws Fault TOKEN_INVALID for a revoked or expired key.
  */
-export async function findClientIdOfKey(db: Db, token: string): Promise<string | undefined> {
-  return token.startsWith(keyPrefix) ? await findClientOfKey(db, hashToken(token)) : undefined;
+export async function openApiKey(
+  db: Db,
+  token: string,
+): Promise<{ readonly clientId: string; readonly lifetime: Lifetime } | undefined> {
+  const key = token.startsWith(keyPrefix) ? await findApiKey(db, hashToken(token)) : undefined;
+  if (key === undefined) {
+    return undefined;
+  }
+  if (key.revoke_time !== null) {
+    throw keyRevoked();
+  }
+  if (key.is_expired) {
+    throw keyExpired();
+  }
+  return { clientId: key.client, lifetime: { keyId: key.id, endMs: key.expire_time?.getTime() } };
 }

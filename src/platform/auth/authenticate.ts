@@ -12,7 +12,7 @@ import type { Db } from "../database/database.ts";
 import { describeOutage, isOutage } from "../database/errors.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import { findClientIdOfKey } from "./api-keys.ts";
+import { openApiKey } from "./api-keys.ts";
 import { type Caller, keyedClient, sharedClient } from "./caller.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { isRunToken, type RunTokens } from "./run-token.ts";
@@ -49,7 +49,7 @@ export interface AuthenticatorOptions {
   readonly keyRing: KeyRing;
   readonly runTokens: RunTokens;
   /** Undefined without an authorization server. */
-  readonly accessTokens: Pick<AccessTokens, "findClientId"> | undefined;
+  readonly accessTokens: Pick<AccessTokens, "open"> | undefined;
   readonly acceptV1: boolean;
   readonly events: Pick<Events, "signatureTimed">;
 }
@@ -132,14 +132,15 @@ export class Authenticator {
     if (isTicket(token)) {
       return await this.#openTicket(token, request);
     }
-    const id =
-      keyRing.findClientId(token) ??
-      (await accessTokens?.findClientId(token)) ??
-      (await request.lookUp(() => findClientIdOfKey(db, token)));
-    if (id === undefined || (request.clientId !== undefined && request.clientId !== id)) {
+    const known = keyRing.findClientId(token);
+    const found =
+      known === undefined
+        ? ((await accessTokens?.open(token)) ?? (await request.lookUp(() => openApiKey(db, token))))
+        : { clientId: known, lifetime: undefined };
+    if (found === undefined || (request.clientId !== undefined && request.clientId !== found.clientId)) {
       throw new Fault("TOKEN_INVALID", "invalid bearer token");
     }
-    return { kind: "client", client: keyedClient(id) };
+    return { kind: "client", client: keyedClient(found.clientId), lifetime: found.lifetime };
   }
 
   /** Also measures the skew of refused requests: finding wrong clocks is the purpose of this metric. */

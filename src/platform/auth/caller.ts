@@ -21,10 +21,18 @@ export interface RunAttempt {
   readonly attempt: number;
 }
 
-/** Who sent a request. */
+/** How a credential may end while a stream of its caller is open. */
+export interface Lifetime {
+  /** The API key; undefined for another credential. */
+  readonly keyId?: string | undefined;
+  /** When the credential expires, in milliseconds since 1970; undefined for never. */
+  readonly endMs?: number | undefined;
+}
+
+/** Who sent a request. A credential of the settings has no lifetime: it ends with the process. */
 export type Caller =
-  | ({ readonly kind: "client" } & Client)
-  | ({ readonly kind: "ticket"; readonly target: StreamTarget } & Client)
+  | ({ readonly kind: "client"; readonly lifetime?: Lifetime | undefined } & Client)
+  | ({ readonly kind: "ticket"; readonly target: StreamTarget; readonly lifetime?: Lifetime | undefined } & Client)
   /** A runner with a valid token. Whether the run is active is for the host to decide. */
   | ({ readonly kind: "run" } & RunAttempt)
   | { readonly kind: "admin" }
@@ -66,7 +74,7 @@ export function isAdmitted(values: ContextValues, method: DescMethod): boolean {
 }
 
 /** Returns the client that calls with its own credentials. Throws ACCESS_DENIED for another caller. */
-export function requireClient(values: ContextValues): Client {
+export function requireClient(values: ContextValues): Extract<Caller, { kind: "client" }> {
   const caller = callerOf(values);
   if (caller?.kind !== "client") {
     throw new Fault("ACCESS_DENIED", `access denied: ${needs[Access.CLIENT]}`);

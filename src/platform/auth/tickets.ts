@@ -16,12 +16,16 @@ const lifeMs = 15 * 60_000;
 /** Creates a ticket for one stream. */
 export async function makeTicket(
   db: Db,
-  { client, target, cell }: { client: string; target: StreamTarget; cell: string },
+  { client, keyId, target, cell }: { client: string; keyId: string | undefined; target: StreamTarget; cell: string },
 ): Promise<{ ticket: string; expireTime: Date }> {
   const ticket = makeCredential(ticketPrefix, cell);
   const session = "sessionId" in target ? target.sessionId : null;
   const run = "runId" in target ? target.runId : null;
-  const { createTime } = await insertStreamTicket(db, { client, session, run, hash: hashToken(ticket) });
+  const { createTime } = await insertStreamTicket(db, {
+    ...{ client, session, run },
+    api_key: keyId ?? null,
+    hash: hashToken(ticket),
+  });
   return { ticket, expireTime: new Date(createTime.getTime() + lifeMs) };
 }
 
@@ -30,12 +34,16 @@ export function isTicket(token: string): boolean {
   return token.startsWith(ticketPrefix);
 }
 
-/** Returns the caller of a ticket. Throws TICKET_INVALID when it is unknown, expired, or was not opened in time. */
+/**
+ * Returns the caller of a ticket. Throws TICKET_INVALID when it is unknown, expired, or was not opened in time. A stream that is open when
+ * its ticket expires continues; the lifetime is that of the key that made the ticket.
+ */
 export async function openTicket(db: Db, ticket: string): Promise<Caller> {
   const row = isTicket(ticket) ? await useStreamTicket(db, { hash: hashToken(ticket), openMs, lifeMs }) : undefined;
   if (row === undefined) {
     throw new Fault("TICKET_INVALID", "invalid ticket: unknown or expired, ask for a new one");
   }
   const target = row.session === null ? { runId: row.run ?? "" } : { sessionId: row.session };
-  return { kind: "ticket", client: row.client, target };
+  const lifetime = row.api_key === null ? undefined : { keyId: row.api_key };
+  return { kind: "ticket", client: row.client, target, lifetime };
 }

@@ -119,7 +119,8 @@ export const coreReasons = nameReasons({
   TOKEN_INVALID: {
     code: Code.Unauthenticated,
     httpStatus: 401,
-    about: "The bearer token is unknown, revoked or expired.",
+    about:
+      "The bearer token is unknown, revoked or expired. The metadata has `token_state` for one that is `revoked` or `expired`.",
     fix: "Send a valid API key, or the admin token for calls of the operator.",
   },
   AUTHORIZATION_SERVER_UNREACHABLE: {

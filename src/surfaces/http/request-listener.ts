@@ -5,9 +5,11 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { Access } from "#gen/runnel/options/v1/options_pb.js";
-import { setAdmission } from "../../platform/auth/caller.ts";
+import { type Admission, setAdmission } from "../../platform/auth/caller.ts";
+import type { OpenCredentials } from "../../platform/auth/open-credentials.ts";
 import { accessOf } from "../../platform/base/access.ts";
 import type { Clock } from "../../platform/base/clock.ts";
+import { setCredentialEnd } from "../../platform/base/credential-end.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { isFrequent } from "../../platform/base/frequent.ts";
 import type { Sink } from "../../platform/base/sink.ts";
@@ -67,6 +69,7 @@ export interface RequestListenerOptions {
   /** Answers requests for the pages of the service, and returns false for all others. */
   readonly answerPage: (request: Request, response: Response) => boolean;
   readonly admission: AdmissionOptions;
+  readonly credentials: Pick<OpenCredentials, "watch">;
   readonly corsOrigins: readonly string[];
   /** True when the service asks for no credentials: then it refuses pages of other origins. */
   readonly isOpen: boolean;
@@ -169,6 +172,9 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
   const contextValues = createContextValues();
   setAdmission(contextValues, admission);
   setTraceParent(contextValues, request.headers.traceparent);
+  if (isLong || method?.methodKind !== "unary") {
+    watchCredential(admission, response, { contextValues, credentials: visit.credentials });
+  }
   if (rpc !== undefined) {
     if ("fault" in admission && !request.complete && !("stream" in response)) {
       // Closes the connection instead of waiting for the rest of the request.
@@ -183,6 +189,20 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
       sink: openAnswerSink(response),
       ...(body !== undefined && { body: body.bytes }),
     });
+  }
+}
+
+/** Ends the streams of a call when its caller's credential ends. */
+function watchCredential(
+  admission: Admission,
+  response: Response,
+  { contextValues, credentials }: { contextValues: ContextValues } & Pick<Visit, "credentials">,
+): void {
+  const lifetime = "caller" in admission && "lifetime" in admission.caller ? admission.caller.lifetime : undefined;
+  if (lifetime !== undefined && !isGone(response)) {
+    const end = credentials.watch(lifetime);
+    response.once("close", () => end[Symbol.dispose]());
+    setCredentialEnd(contextValues, end.signal);
   }
 }
 

@@ -5,6 +5,7 @@ import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { type Clock, systemClock } from "../../platform/base/clock.ts";
+import { untilCredentialEnds } from "../../platform/base/credential-end.ts";
 import { setAnswerSink } from "../../platform/base/sink.ts";
 import { openAnswerSink } from "./answer-sink.ts";
 import { CallBody } from "./call-body.ts";
@@ -81,7 +82,8 @@ async function answerStream(
   { contextValues, body, clock = systemClock }: RpcCall,
 ): Promise<void> {
   setAnswerSink(contextValues, openAnswerSink(response));
-  const call = universalRequestFromNodeRequest(request, response, undefined, contextValues);
+  const plain = universalRequestFromNodeRequest(request, response, undefined, contextValues);
+  const call = { ...plain, signal: untilCredentialEnds(contextValues, plain.signal) };
   const received = new CallBody(request);
   if (body?.isWhole === true) {
     await send(await handler({ ...call, body: bodyOf(body, received) }), response);

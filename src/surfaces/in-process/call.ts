@@ -15,6 +15,7 @@ import {
 import { invokeUnaryImplementation, transformInvokeImplementation } from "@connectrpc/connect/protocol";
 import { parseTimeout } from "@connectrpc/connect/protocol-connect";
 import { over } from "../../platform/base/clock.ts";
+import { untilCredentialEnds } from "../../platform/base/credential-end.ts";
 import { callTimeoutMsMax, type LocalMethod } from "../../platform/base/local-methods.ts";
 
 /** The HTTP context of a call. */
@@ -79,7 +80,7 @@ export function openCallContext(
     requestMethod: "POST",
     protocolName: "rest",
     url: `http://localhost/${method.parent.typeName}/${method.name}`,
-    requestSignal: signal,
+    requestSignal: method.methodKind === "unary" ? signal : untilCredentialEnds(contextValues, signal),
     contextValues,
     ...(timeoutMs !== undefined && { timeoutMs }),
   });

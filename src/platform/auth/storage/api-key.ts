@@ -27,16 +27,28 @@ export async function insertApiKey(
     .executeTakeFirstOrThrow();
 }
 
-/** Returns the client of a key that is neither revoked nor expired; otherwise undefined. */
-export async function findClientOfKey(db: Db, hash: Uint8Array): Promise<string | undefined> {
-  const row = await db
+const isExpired = sql<boolean>`coalesce(api_key.expire_time <= now(), false)`;
+
+/** Whether a key is revoked or expired, by the database's clock. */
+export const hasKeyEnded = sql<boolean>`(api_key.revoke_time is not null or ${isExpired})`;
+
+/** Returns a key and whether it has expired; undefined for an unknown hash. */
+export async function findApiKey(db: Db, hash: Uint8Array): Promise<(ApiKeyRow & { is_expired: boolean }) | undefined> {
+  return await db
     .selectFrom("api_key")
-    .select("client")
+    .select([...apiKeyColumns, isExpired.as("is_expired")])
     .where("hash", "=", Buffer.from(hash))
-    .where("revoke_time", "is", null)
-    .where((where) => where.or([where("expire_time", "is", null), where("expire_time", ">", sql<Date>`now()`)]))
     .executeTakeFirst();
-  return row?.client;
+}
+
+/** Returns those of the keys that are revoked or expired. */
+export async function listEndedKeys(db: Db, ids: readonly string[]): Promise<{ id: string; is_revoked: boolean }[]> {
+  return await db
+    .selectFrom("api_key")
+    .select(["id", sql<boolean>`revoke_time is not null`.as("is_revoked")])
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .where(hasKeyEnded)
+    .execute();
 }
 
 /** Returns a page of keys, newest first: ids sort by creation. */

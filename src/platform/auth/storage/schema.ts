@@ -41,6 +41,8 @@ export interface StreamTicketTable {
   client: string;
   session: string | null;
   run: string | null;
+  /** The API key that made the ticket; null for another credential. */
+  api_key: string | null;
   create_time: Generated<Date>;
   open_time: Date | null;
 }

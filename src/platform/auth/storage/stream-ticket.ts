@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import type { Db } from "../../database/database.ts";
+import { hasKeyEnded } from "./api-key.ts";
 
 /** The content of a ticket. */
 export interface StreamTicketRow {
@@ -9,6 +10,8 @@ export interface StreamTicketRow {
   /** The public id of the session that the ticket opens; null when it opens a run. */
   readonly session: string | null;
   readonly run: string | null;
+  /** The API key that made the ticket; null for another credential. */
+  readonly api_key: string | null;
 }
 
 /** Inserts a ticket and returns its creation time. */
@@ -16,16 +19,18 @@ export async function insertStreamTicket(
   db: Db,
   ticket: StreamTicketRow & { hash: Uint8Array },
 ): Promise<{ createTime: Date }> {
-  const { client, session, run, hash } = ticket;
   const row = await db
     .insertInto("stream_ticket")
-    .values({ hash: Buffer.from(hash), client, session, run })
+    .values({ ...ticket, hash: Buffer.from(ticket.hash) })
     .returning("create_time")
     .executeTakeFirstOrThrow();
   return { createTime: row.create_time };
 }
 
-/** Uses a ticket: the first time within `openMs`, later within `lifeMs`. Returns undefined when it is unknown or too old. */
+/**
+ * Uses a ticket: the first time within `openMs`, later within `lifeMs`. Returns undefined when it is unknown or too old, or when the
+ * key that made it has ended.
+ */
 export async function useStreamTicket(
   db: Db,
   { hash, openMs, lifeMs }: { hash: Uint8Array; openMs: number; lifeMs: number },
@@ -37,7 +42,8 @@ export async function useStreamTicket(
     .where("hash", "=", Buffer.from(hash))
     .where(youngerThan(lifeMs))
     .where((where) => where.or([where("open_time", "is not", null), youngerThan(openMs)]))
-    .returning(["client", "session", "run"])
+    .where(sql<boolean>`not exists (select 1 from api_key where api_key.id = stream_ticket.api_key and ${hasKeyEnded})`)
+    .returning(["client", "session", "run", "api_key"])
     .executeTakeFirst();
 }
 

@@ -37,8 +37,8 @@ type AuthServiceClient interface {
 	CreateApiKey(ctx context.Context, in *CreateApiKeyRequest, opts ...grpc.CallOption) (*CreateApiKeyResponse, error)
 	// Lists the API keys, newest first, including revoked ones. Keys from the service's settings are not listed.
 	ListApiKeys(ctx context.Context, in *ListApiKeysRequest, opts ...grpc.CallOption) (*ListApiKeysResponse, error)
-	// Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
-	// reconnect.
+	// Revokes an API key. From then on every replica refuses calls with it. Streams that it opened, and those that tickets of it
+	// opened, end at once with UNAUTHENTICATED (TOKEN_INVALID). Runs continue.
 	//
 	// Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
 	RevokeApiKey(ctx context.Context, in *RevokeApiKeyRequest, opts ...grpc.CallOption) (*RevokeApiKeyResponse, error)
@@ -47,7 +47,7 @@ type AuthServiceClient interface {
 	//
 	// The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
 	// within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-	// continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+	// continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
 	// run does not exist. A retry creates another ticket.
 	CreateStreamTicket(ctx context.Context, in *CreateStreamTicketRequest, opts ...grpc.CallOption) (*CreateStreamTicketResponse, error)
 }
@@ -112,8 +112,8 @@ type AuthServiceServer interface {
 	CreateApiKey(context.Context, *CreateApiKeyRequest) (*CreateApiKeyResponse, error)
 	// Lists the API keys, newest first, including revoked ones. Keys from the service's settings are not listed.
 	ListApiKeys(context.Context, *ListApiKeysRequest) (*ListApiKeysResponse, error)
-	// Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
-	// reconnect.
+	// Revokes an API key. From then on every replica refuses calls with it. Streams that it opened, and those that tickets of it
+	// opened, end at once with UNAUTHENTICATED (TOKEN_INVALID). Runs continue.
 	//
 	// Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
 	RevokeApiKey(context.Context, *RevokeApiKeyRequest) (*RevokeApiKeyResponse, error)
@@ -122,7 +122,7 @@ type AuthServiceServer interface {
 	//
 	// The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
 	// within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-	// continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+	// continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
 	// run does not exist. A retry creates another ticket.
 	CreateStreamTicket(context.Context, *CreateStreamTicketRequest) (*CreateStreamTicketResponse, error)
 	mustEmbedUnimplementedAuthServiceServer()

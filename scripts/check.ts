@@ -27,6 +27,7 @@ const steps: readonly Step[] = [
   { name: "buf breaking", run: checkBreaking },
   { name: "tsc", run: () => silent(runCommand("tsc", ["--noEmit"])) },
   { name: "tsc of the console", run: () => silent(runCommand("tsc", ["--project", "console"])) },
+  { name: "tsc of the chat", run: () => silent(runCommand("tsc", ["--project", "clients/chat"])) },
   { name: "biome", run: () => silent(runCommand("biome", ["check", "--error-on-warnings"])) },
   { name: "knip", run: () => silent(runCommand("knip", ["--no-progress"])) },
   { name: "architecture", run: () => silent(runCommand("vitest", ["run", "test/architecture"])) },

@@ -18,8 +18,8 @@ export const parts = {
     needs: ["curl", "openssl", "nginx", "go", "python"],
   },
   browser: {
-    about: "readers in Chromium",
-    files: ["browser", "browser-chat", "clients/browser"].map((name) => `test/external/${name}.test.ts`),
+    about: "readers in Chromium, and the chat to embed",
+    files: ["browser", "browser-chat", "chat/chat", "clients/browser"].map((name) => `test/external/${name}.test.ts`),
     needs: ["chromium"],
   },
   docs: {
@@ -135,7 +135,7 @@ export const parts = {
   },
   packages: {
     about: "the npm packages, installed into empty folders",
-    files: ["test/external/package.test.ts", "test/external/clients/typescript.test.ts"],
+    files: ["package", "chat/package", "clients/typescript"].map((name) => `test/external/${name}.test.ts`),
     needs: [],
   },
   binary: {

@@ -8,6 +8,7 @@ import { repositoryRoot } from "./run-command.ts";
 /** The files that name the version of this service, and nothing else by the same number. */
 export const versionedFiles = [
   "README.md",
+  "clients/chat/package.json",
   "clients/go/client.go",
   "clients/java/README.md",
   "clients/java/pom.xml",

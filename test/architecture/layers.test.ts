@@ -25,11 +25,11 @@ test("no file in src breaks a rule", () => {
   expect(findOffences(files)).toEqual([]);
 });
 
-test.each(["src", "test", "clients/typescript/src", "console/src"])(
+test.each(["src", "test", "clients/chat/src", "clients/typescript/src", "console/src"])(
   "no files in %s import each other",
   async (folder) => {
     const found = await readSourceFiles(join(import.meta.dirname, "../..", folder));
-    expect(found.flatMap(({ imports }) => imports).length).toBeGreaterThan(100);
+    expect(found.flatMap(({ imports }) => imports).length).toBeGreaterThan(30);
     expect(findCircles(found)).toEqual([]);
   },
 );

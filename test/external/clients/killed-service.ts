@@ -1,7 +1,7 @@
 // A service that a test kills with -9 while it answers, and starts again at the same address: what a client library has to survive.
 
 import { expect } from "vitest";
-import { answer } from "../../fakes/provider.ts";
+import { answer, type Script } from "../../fakes/provider.ts";
 import { openCluster, openProvider } from "../../fault/cluster.ts";
 import { findFreePorts } from "../../harness/free-ports.ts";
 import { until } from "../../harness/wait.ts";
@@ -16,13 +16,20 @@ export interface MortalService {
   killWhen(what: string, isSeen: () => boolean | Promise<boolean>): Promise<void>;
 }
 
-/** Starts the service, whose first answer stops in the middle. */
-export async function startMortalService(settings: Readonly<Record<string, string>> = {}): Promise<MortalService> {
+/** Starts the service, whose first answer stops in the middle. `later` are the scripts of the model after that. */
+export async function startMortalService(
+  settings: Readonly<Record<string, string>> = {},
+  ...later: readonly Script[]
+): Promise<MortalService> {
   const { provider, environment } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("A whole answer, that nobody");
-    await wire.hang();
-  }, answer(wholeText));
+  provider.respond(
+    async (wire) => {
+      wire.text("A whole answer, that nobody");
+      await wire.hang();
+    },
+    answer(wholeText),
+    ...later,
+  );
   const [port] = await findFreePorts(1);
   const cluster = await openCluster({ ...environment, RUNNEL_SERVER_PORT: String(port), ...settings });
   const first = await cluster.start();

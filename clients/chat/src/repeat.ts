@@ -1,0 +1,49 @@
+// Repeats calls until one succeeds: 0.2 s after the first failure, then twice as long each time, up to 10 s.
+
+import { ChatError, isTransient } from "./error.ts";
+
+const delayMinMs = 200;
+const delayMaxMs = 10_000;
+
+/** The waits between attempts. Many pages shall not return at one moment. */
+export class Backoff {
+  #delayMs = delayMinMs;
+
+  /** Waits after this failure, at least as long as the callee said. Resolves early when the signal aborts. */
+  async wait(failure: unknown, signal: AbortSignal): Promise<void> {
+    const ownMs = this.#delayMs * (0.9 + 0.2 * Math.random());
+    this.#delayMs = Math.min(this.#delayMs * 2, delayMaxMs);
+    const askedMs = failure instanceof ChatError ? (failure.retryAfterMs ?? 0) : 0;
+    await pause(Math.max(ownMs, askedMs), signal);
+  }
+
+  /** An attempt brought something. */
+  reset(): void {
+    this.#delayMs = delayMinMs;
+  }
+}
+
+/** Resolves with the answer. Throws what does not pass, and the reason of the signal. `onFailure` hears of each lost attempt. */
+export async function repeat<T>(call: () => Promise<T>, signal: AbortSignal, onFailure: () => void): Promise<T> {
+  const backoff = new Backoff();
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isTransient(error)) {
+        throw error;
+      }
+      onFailure();
+      await backoff.wait(error, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, delayMs);
+    signal.addEventListener("abort", () => [clearTimeout(timer), resolve()], { once: true });
+  });
+}

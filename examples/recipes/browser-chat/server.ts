@@ -1,53 +1,85 @@
-// A chat in a browser. The server has the key: it sends the messages of a visitor, and gives the page a ticket for the stream of one run.
-// The page reads that stream from Runnel itself, by Connect.
+// The site of a chat. It has the key: it starts the runs of a visitor and makes tickets for them. The widget on its page reads the
+// answers from Runnel itself. The server keeps nothing: a cookie names the visitor, and the visitor's session has the same name.
 
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
-import { fileURLToPath } from "node:url";
-import { connect } from "@runnel/client";
-import { rolldown } from "rolldown";
+import { connect, RunnelError } from "@runnel/client";
 
 const { PORT = "8095", RUNNEL_URL = "http://127.0.0.1:8090", RUNNEL_API_KEY } = process.env;
 const runnel = connect(RUNNEL_URL, { apiKey: RUNNEL_API_KEY });
 
-await using bundle = await rolldown({ input: fileURLToPath(new URL("page.js", import.meta.url)), platform: "browser" });
-const { output } = await bundle.generate({ format: "esm" });
+const page = await readFile(new URL("page.html", import.meta.url), "utf8");
 const files: Readonly<Record<string, readonly [type: string, body: string]>> = {
-  "/": ["text/html", await readFile(new URL("page.html", import.meta.url), "utf8")],
-  "/page.js": ["text/javascript", output[0].code],
+  "/": ["text/html", page.replace("%ENDPOINT%", RUNNEL_URL)],
+  "/runnel-chat.js": ["text/javascript", await readFile(new URL(import.meta.resolve("@runnel/chat")), "utf8")],
 };
 
 createServer(async (request, response) => {
   try {
-    const [type, body] = files[request.url ?? ""] ?? ["application/json", JSON.stringify(await answer(request))];
+    const visitor = readVisitor(request) ?? randomUUID();
+    // In your program, the user who is logged in takes the place of this cookie. `Strict` keeps other sites from sending messages.
+    response.setHeader("set-cookie", `visitor=${visitor}; HttpOnly; SameSite=Strict; Path=/`);
+    const [type, body] = files[request.url ?? ""] ?? [
+      "application/json",
+      JSON.stringify(await answer(request, visitor)),
+    ];
     response.writeHead(200, { "content-type": type }).end(body);
   } catch (error) {
     console.error(error);
-    response.writeHead(400).end();
+    // The widget calls again after a 500, and shows the text of a 400 to the visitor.
+    const isRefused = error instanceof Refused;
+    response.writeHead(isRefused ? 400 : 500).end(JSON.stringify(isRefused ? { error: error.message } : {}));
   }
 }).listen(Number(PORT), () => console.log(`http://127.0.0.1:${PORT}`));
 
-/** Sessions of visitors. In your program, the user who is logged in has one. */
-const sessions = new Map<string, { lastRunId: string }>();
+class Refused extends Error {}
 
-async function answer(request: IncomingMessage): Promise<object> {
-  const { sessionId, message, runId } = JSON.parse((await request.setEncoding("utf8").toArray()).join(""));
-  if (request.url === "/sessions") {
-    const created = await runnel.sessions.createSession({ requestId: randomUUID(), agent: { name: "chat" } });
-    sessions.set(created.sessionId, { lastRunId: "" });
-    return { sessionId: created.sessionId };
+async function answer(request: IncomingMessage, visitor: string): Promise<object> {
+  if (request.method !== "POST" || request.url !== "/chat") {
+    throw new Refused("This page does not exist.");
   }
-  const session = sessions.get(sessionId);
-  if (session === undefined) {
-    throw new Error("unknown session: reload the page");
+  const asked = JSON.parse((await request.setEncoding("utf8").toArray()).join(""));
+  const sessionId = `chat-${visitor}`;
+  if (asked.type === "message") {
+    await openSession(sessionId);
+    const options = { requestId: asked.request_id, queueIfBusy: true };
+    const { runId } = await runnel.send(sessionId, asked.message, options);
+    return { run_id: runId, ticket: await makeTicket(runId) };
   }
-  if (request.url === "/messages") {
-    session.lastRunId = (await runnel.send(sessionId, message, { queueIfBusy: true })).runId;
-  } else if (request.url !== "/tickets" || runId !== session.lastRunId) {
-    throw new Error("the page may ask for a ticket of its last run");
+  const runId = await checkOwner(asked.run_id, sessionId);
+  if (asked.type === "cancel") {
+    await runnel.runs.cancelRun({ runId });
+    return {};
   }
-  const target = { case: "runId", value: session.lastRunId } as const;
-  const { ticket } = await runnel.auth.createStreamTicket({ target: { target } });
-  return { runId: session.lastRunId, ticket, url: RUNNEL_URL };
+  return { ticket: await makeTicket(runId) };
+}
+
+/** The first message of a visitor opens the session. */
+async function openSession(sessionId: string): Promise<void> {
+  try {
+    await runnel.sessions.createSession({ sessionId, agent: { name: "chat" } });
+  } catch (error) {
+    if (!(error instanceof RunnelError && error.code === "ALREADY_EXISTS")) {
+      throw error;
+    }
+  }
+}
+
+/** A visitor may read and stop the visitor's own runs. */
+async function checkOwner(runId: string, sessionId: string): Promise<string> {
+  const { run } = await runnel.runs.getRun({ runId });
+  if (run?.sessionId !== sessionId) {
+    throw new Refused("This answer is of another visitor.");
+  }
+  return runId;
+}
+
+async function makeTicket(runId: string): Promise<string> {
+  const target = { case: "runId", value: runId } as const;
+  return (await runnel.auth.createStreamTicket({ target: { target } })).ticket;
+}
+
+function readVisitor({ headers }: IncomingMessage): string | undefined {
+  return /(?:^|; )visitor=([0-9a-f-]{36})(?:;|$)/.exec(headers.cookie ?? "")?.[1];
 }

@@ -5,6 +5,7 @@ import { checkBreaking } from "./breaking.ts";
 import { checkGoStubsAreFresh } from "./go-stubs.ts";
 import { checkPythonContractIsFresh } from "./python-contract.ts";
 import { runCommand } from "./run-command.ts";
+import { checkRustContractIsFresh } from "./rust-contract.ts";
 import { checkGenIsFresh } from "./stale-gen.ts";
 
 interface Step {
@@ -16,6 +17,7 @@ interface Step {
 const steps: readonly Step[] = [
   { name: "gen/ is fresh", run: checkGenIsFresh },
   { name: "Python's contract is fresh", run: checkPythonContractIsFresh },
+  { name: "Rust's contract is fresh", run: checkRustContractIsFresh },
   { name: "Go's stubs are fresh", run: checkGoStubsAreFresh },
   // Loaded after the check of gen/, which the settings need.
   {

@@ -160,7 +160,7 @@ export const parts = {
     needs: ["python"],
   },
   java: { about: "the Java client", files: ["test/external/java-client.test.ts"], needs: ["java"] },
-  rust: { about: "a client made by tonic", files: ["test/external/clients/rust.test.ts"], needs: ["rust"] },
+  rust: { about: "the Rust client", files: ["test/external/clients/rust.test.ts"], needs: ["rust"] },
   providers: {
     about: "what we send to providers, by their official SDKs",
     files: ["test/external/requests/*.test.ts"],

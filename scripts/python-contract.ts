@@ -71,7 +71,7 @@ function filesOf(registry: FileRegistry, name: string) {
 }
 
 /** The descriptors with their comments, and without the options of other packages. */
-async function buildDescriptors(): Promise<FileDescriptorSet> {
+export async function buildDescriptors(): Promise<FileDescriptorSet> {
   await using place = await mkdtempDisposable(join(tmpdir(), "runnel-contract-"));
   const path = join(place.path, "contract.binpb");
   await runCommand("buf", ["build", "--as-file-descriptor-set", "--output", path]);

@@ -15,6 +15,7 @@ export const versionedFiles = [
   "clients/langbot/pyproject.toml",
   "clients/python/pyproject.toml",
   "clients/python/runnel_client/__init__.py",
+  "clients/rust/Cargo.toml",
   "clients/typescript/package.json",
   "deploy/kubernetes/kustomization.yaml",
   "deploy/swarm/docker-stack.yml",
@@ -56,7 +57,10 @@ if (import.meta.main) {
   for (const file of versionedFiles) {
     await rewrite(file, (text) => text.replaceAll(old, version));
   }
-  // Other packages have the same number in the lock file, so that only its two first places are ours.
+  // Other packages have the same number in the lock files, of which only these places are ours.
+  await rewrite("clients/rust/Cargo.lock", (text) =>
+    text.replace(`"runnel-client"\nversion = "${old}"`, `"runnel-client"\nversion = "${version}"`),
+  );
   await rewrite("package-lock.json", (text) =>
     text.replace(old, version).replace(`"version": "${old}"`, `"version": "${version}"`),
   );

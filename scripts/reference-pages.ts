@@ -10,6 +10,7 @@ import type { Key } from "../src/platform/config/keys.ts";
 const { keys } = settings;
 
 import { errorsPagePath, printErrorsPage } from "./errors-page.ts";
+import { librariesPagePath, printLibrariesPage } from "./libraries-page.ts";
 import { fillModelsPage, modelsPagePath } from "./models-table.ts";
 import { fillQuotes, hasQuotes } from "./quotes.ts";
 import { printRpcPage, rpcPagePath } from "./rpc-page.ts";
@@ -48,6 +49,7 @@ async function printFiles(): Promise<ReadonlyMap<string, string>> {
     [examplePath, printExample()],
     [rpcPagePath, printRpcPage()],
     [errorsPagePath, printErrorsPage()],
+    [librariesPagePath, printLibrariesPage()],
     ...readQuotingPages(),
   ]);
 }

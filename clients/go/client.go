@@ -52,6 +52,7 @@ type Client struct {
 	Schedules runnelv1.ScheduleServiceClient
 	Sessions  runnelv1.SessionServiceClient
 	System    runnelv1.SystemServiceClient
+	Usage     runnelv1.UsageServiceClient
 	Approvals runnelv1.ApprovalServiceClient
 	Knowledge runnerv1.KnowledgeServiceClient
 	Runners   runnerv1.RunnerServiceClient
@@ -131,6 +132,7 @@ func newClient(calls caller, idleTimeout time.Duration) *Client {
 		Schedules:   runnelv1.NewScheduleServiceClient(calls),
 		Sessions:    runnelv1.NewSessionServiceClient(calls),
 		System:      runnelv1.NewSystemServiceClient(calls),
+		Usage:       runnelv1.NewUsageServiceClient(calls),
 		Approvals:   runnelv1.NewApprovalServiceClient(calls),
 		Knowledge:   runnerv1.NewKnowledgeServiceClient(calls),
 		Runners:     runnerv1.NewRunnerServiceClient(calls),
@@ -145,7 +147,7 @@ func (c *Client) As(credentials Credentials) *Client {
 	return newClient(caller{c.caller.connection, credentials}, c.idleTimeout)
 }
 
-// Conn returns what generated clients of other services need, with the credentials and errors of this client.
+// Conn returns what generated clients of other services need, such as jobv1.NewJobServiceClient, with the credentials and errors of this client.
 func (c *Client) Conn() grpc.ClientConnInterface {
 	return c.caller
 }

@@ -6,8 +6,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	// Its services belong to the contract too.
+	// Their services belong to the contract too.
+	_ "github.com/runnel/runnel/clients/go/gen/runnel/community/v1"
+	_ "github.com/runnel/runnel/clients/go/gen/runnel/exchange/v1"
 	_ "github.com/runnel/runnel/clients/go/gen/runnel/host/v1"
+	_ "github.com/runnel/runnel/clients/go/gen/runnel/job/v1"
 )
 
 // A signature covers the bytes of the request, which is encoded once to sign and once to send.

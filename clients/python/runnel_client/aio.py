@@ -92,6 +92,7 @@ class Runnel:
         self.providers = v1.AsyncProviderService(transport)
         self.auth = v1.AsyncAuthService(transport)
         self.system = v1.AsyncSystemService(transport)
+        self.usage = v1.AsyncUsageService(transport)
         self.runners = runner_v1.AsyncRunnerService(transport)
         self.approvals = v1.AsyncApprovalService(transport)
         self.knowledge = runner_v1.AsyncKnowledgeService(transport)

@@ -25,7 +25,7 @@ class Runnel:
         root_certificates: bytes | None = None,
     ) -> None:
         transport = BlockingTransport(url, credentials, idle_timeout=idle_timeout, root_certificates=root_certificates)
-        self._transport = transport
+        self.transport = transport
         self.sessions = v1.SessionService(transport)
         self.runs = v1.RunService(transport)
         self.schedules = v1.ScheduleService(transport)
@@ -35,6 +35,7 @@ class Runnel:
         self.providers = v1.ProviderService(transport)
         self.auth = v1.AuthService(transport)
         self.system = v1.SystemService(transport)
+        self.usage = v1.UsageService(transport)
         self.runners = runner_v1.RunnerService(transport)
         self.approvals = v1.ApprovalService(transport)
         self.knowledge = runner_v1.KnowledgeService(transport)
@@ -62,12 +63,12 @@ class Runnel:
         """Returns the results of a run, from the one after `after` to the terminal one."""
         place, stop = Place(Reading(after)), Stop()
         attempts = Attempts(timeout, is_final_for_reader)
-        return Following(read_log(self._transport, run_id, place.reading, attempts, stop), place, stop)
+        return Following(read_log(self.transport, run_id, place.reading, attempts, stop), place, stop)
 
     def stored_results(self, run_id: str, *, timeout: float | None = None) -> list[bytes]:
         """Returns the whole log of a run, as the bytes that its receipt is about. Waits for the end of the run."""
         attempts = Attempts(timeout, is_final_for_reader)
-        return [each.stored for each in read_log(self._transport, run_id, Reading(0), attempts, Stop())]
+        return [each.stored for each in read_log(self.transport, run_id, Reading(0), attempts, Stop())]
 
     def ask(
         self,
@@ -99,7 +100,7 @@ class Runnel:
         for _ in range(ROUNDS_MAX):
             run = self.sessions.send_message(request, timeout=attempts.left())
             place.reading = Reading(0)
-            yield from read_log(self._transport, run.run_id, place.reading, attempts, stop)
+            yield from read_log(self.transport, run.run_id, place.reading, attempts, stop)
             calls = place.reading.end.pending_tool_calls if place.reading.end else ()
             if not calls:
                 return
@@ -109,7 +110,7 @@ class Runnel:
 
     def close(self) -> None:
         """Closes the connection. Calls that are under way end with an error."""
-        self._transport.close()
+        self.transport.close()
 
     def __enter__(self) -> "Runnel":
         return self

@@ -12,6 +12,7 @@ import { RunService } from "../../../gen/runnel/v1/run_service_pb.js";
 import { ScheduleService } from "../../../gen/runnel/v1/schedule_service_pb.js";
 import { SessionService } from "../../../gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "../../../gen/runnel/v1/system_service_pb.js";
+import { UsageService } from "../../../gen/runnel/v1/usage_service_pb.js";
 import { askRuns, type CallerFunction } from "./ask.ts";
 import { type Credentials, createAuthorizer } from "./credentials.ts";
 import { RunnelError } from "./error.ts";
@@ -45,6 +46,7 @@ export class Runnel {
   readonly receipts: Client<typeof ReceiptService>;
   readonly schedules: Client<typeof ScheduleService>;
   readonly system: Client<typeof SystemService>;
+  readonly usage: Client<typeof UsageService>;
 
   constructor(url: string, credentials: Credentials, open: OpenConnections) {
     this.#connections = open(url, [repeatCalls, createAuthorizer(credentials)]);
@@ -58,6 +60,7 @@ export class Runnel {
     this.receipts = this.client(ReceiptService);
     this.schedules = this.client(ScheduleService);
     this.system = this.client(SystemService);
+    this.usage = this.client(UsageService);
   }
 
   /** Returns the client of any other service of the contract. */

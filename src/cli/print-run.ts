@@ -8,7 +8,8 @@ import type { Service } from "./connect.ts";
 import { followRun, noteReconnect, patienceMs } from "./follow.ts";
 import { findNearestModel } from "./models.ts";
 import type { Output } from "./output.ts";
-import { createResultView, type TextStyle } from "./show.ts";
+import { createResultView, type TextStyle, textOf } from "./show.ts";
+import { print } from "./terminal.ts";
 
 /** Which run to print, and how. */
 export interface PrintedRun {
@@ -18,6 +19,8 @@ export interface PrintedRun {
   /** Ends the printing; the run goes on. */
   readonly signal: AbortSignal;
   readonly style?: TextStyle;
+  /** Whether standard output gets the run's output alone, once it is complete, and everything else is a note. */
+  readonly onlyOutput?: boolean;
   /** Called with the sequence of each result that was printed. */
   readonly onSeen?: (sequence: bigint) => void;
 }
@@ -25,16 +28,22 @@ export interface PrintedRun {
 /** Prints a run to its end. Returns its last result; undefined when the signal came first. */
 export async function printRun(
   service: Pick<Service, "runs" | "client">,
-  { runId, after, output, signal, style, onSeen }: PrintedRun,
+  { runId, after, output, signal, style, onlyOutput = false, onSeen }: PrintedRun,
 ): Promise<RunResult | undefined> {
   const onReconnect = noteReconnect(output);
-  const view = createResultView({ isBegun: after > 0n, ...(style && { style }) });
+  const textStyle = onlyOutput ? noText : style;
+  const view = createResultView({ isBegun: after > 0n, ...(textStyle && { style: textStyle }) });
   let last: RunResult | undefined;
   for await (const result of followRun(service.runs, { runId, after, patienceMs, signal, onReconnect })) {
-    await output.stream(
-      () => answerJson(RunResultSchema, result),
-      () => view(result),
-    );
+    if (onlyOutput && !output.asJson) {
+      await printOutput(result);
+      noteLines(view(result), output);
+    } else {
+      await output.stream(
+        () => answerJson(RunResultSchema, result),
+        () => view(result),
+      );
+    }
     onSeen?.(result.sequence);
     last = result;
     if (result.payload.case === "approvalRequested" && mayAsk(output.asJson)) {
@@ -45,6 +54,21 @@ export async function printRun(
     await noteFix(service, runId, last.payload.value, output);
   }
   return signal.aborted ? undefined : last;
+}
+
+const noText: TextStyle = { write: () => "", end: () => "" };
+
+async function printOutput({ payload }: RunResult): Promise<void> {
+  if (payload.case === "runCompleted") {
+    await print(`${textOf(payload.value.message) || payload.value.output}\n`);
+  }
+}
+
+function noteLines(text: string, output: Output): void {
+  const lines = text.trim();
+  if (lines !== "") {
+    output.note(lines);
+  }
 }
 
 /** Names the listed model that is nearest to one that its provider does not have, and the check of a wrong key. */

@@ -56,7 +56,7 @@ export function defineRun(command: Command): void {
           return;
         }
         output.note(`session ${sessionId}  run ${runId}`, { note: "started", session_id: sessionId, run_id: runId });
-        await showRun(service, { runId, after: 0n, flags, output });
+        await showRun(service, { runId, after: 0n, flags, output, onlyOutput: flags.schema !== undefined });
       });
     });
 }
@@ -80,12 +80,13 @@ interface Following {
   readonly after: bigint;
   readonly flags: ServiceFlags;
   readonly output: Output;
+  readonly onlyOutput?: boolean;
 }
 
 /** Follows a run to its end, which decides the exit code. */
 export async function showRun(
   { runs, client }: Pick<Service, "runs" | "client">,
-  { runId, after, flags, output }: Following,
+  { runId, after, flags, output, onlyOutput = false }: Following,
 ): Promise<void> {
   let seen = after;
   const signal = leaveOnInterrupt(
@@ -105,7 +106,7 @@ export async function showRun(
   const onSeen = (sequence: bigint): void => {
     seen = sequence;
   };
-  const last = await printRun({ runs, client }, { runId, after, output, signal, onSeen });
+  const last = await printRun({ runs, client }, { runId, after, output, signal, onlyOutput, onSeen });
   if (last?.payload.case === "runFailed") {
     process.exitCode = exitCodes.followedFailed;
   }

@@ -194,7 +194,10 @@ test("run reads standard input, sends files, lets a preset answer, and detaches"
   provider.respond(answer('{"a":"b"}'), answer("later"));
   const flags = ["--agent", "poet", "--file", "plan.txt", "--file", "plan.pdf", "--schema", "schema.json"];
   const line = ["printf", "'two\\nlines'", "|", "$runnel", "run", "-", ...flags, "--url", url].join(" ");
-  expect(await runShell(line, { directory })).toMatchObject({ code: 0, stdout: expect.stringContaining('{"a":"b"}') });
+  expect(await runShell(line, { directory })).toMatchObject({
+    ...{ code: 0, stdout: '{"a":"b"}\n' },
+    stderr: expect.stringMatching(/\n✓ completed in 1 turn, \d+ ms\n$/),
+  });
   const file = { filename: "plan.pdf", file_data: expect.stringContaining(pdf.toString("base64")) };
   expect(provider.requests[0]?.body).toMatchObject({
     messages: [

@@ -92,7 +92,7 @@ test("texts around a tool call stay apart, and a call of a void turn disappears"
   const entries = number([{ turn_started: {} }, delta("Let me see."), started("a"), completed("a"), delta("Two.")]);
   const { parts } = fold(entries);
   expect(parts.map(({ kind }) => kind)).toEqual(["text", "tool", "text"]);
-  expect(parts[1]).toMatchObject({ name: "add", state: "done", result: { content: "2" } });
+  expect(parts[1]).toMatchObject({ name: "add", state: "done", result: '{\n  "content": "2"\n}' });
   const restarted = fold([...entries, { sequence: 6, turn_restarted: { from_sequence: 1 } }]);
   expect(restarted.parts).toEqual([]);
 });
@@ -115,4 +115,7 @@ test("an approval is asked for until its call has ended", () => {
     approvals: [{ tool_name: "a" }, { tool_name: "b" }],
   });
   expect(fold(entries)).toMatchObject({ isParked: false, approvals: [{ tool_name: "b" }] });
+  const action: Payload = { approval_requested: { action: "send_mail" } };
+  expect(fold(number([action, { run_waiting: {} }]))).toMatchObject({ approvals: [{ action: "send_mail" }] });
+  expect(fold(number([action, { run_waiting: {} }, delta("Sent.")])).approvals).toEqual([]);
 });

@@ -3,6 +3,9 @@
 
 import type { ApprovalRequested, Entry, Json, Message } from "./entry.ts";
 
+/** A longer input or result of a tool is cut: it makes a page slow, and leaves a tab no room for the history. */
+const jsonMaxChars = 20_000;
+
 export interface Answer {
   /** Sequence of the last entry that it holds. */
   cursor: number;
@@ -29,9 +32,11 @@ export interface ToolPart {
   readonly sequence: number;
   readonly id: string;
   readonly name: string;
-  readonly parameters: Json;
+  /** The input as text, JSON in most cases. */
+  readonly input: string;
   state: "running" | "done" | "failed";
-  result?: Json;
+  /** The result, or why the call failed. */
+  result: string;
 }
 
 /** How an answer ended. */
@@ -54,6 +59,10 @@ export function takeEntry(answer: Answer, entry: Entry): void {
   const { sequence } = entry;
   answer.cursor = sequence;
   answer.isParked = entry.run_waiting !== undefined;
+  if (!answer.isParked) {
+    // A question without a call is over when the run goes on.
+    answer.approvals = answer.approvals.filter((each) => each.tool_call_id);
+  }
   if (entry.message_delta !== undefined) {
     const { content = "", replaces_text = false } = entry.message_delta.chunk ?? {};
     if (replaces_text) {
@@ -68,7 +77,7 @@ export function takeEntry(answer: Answer, entry: Entry): void {
     answer.approvals = [];
   } else if (entry.tool_call_started !== undefined) {
     const { tool_call_id: id, tool_name: name, parameters } = entry.tool_call_started;
-    answer.parts.push({ kind: "tool", sequence, id, name, parameters, state: "running" });
+    answer.parts.push({ kind: "tool", sequence, id, name, input: print(parameters), state: "running", result: "" });
   } else if (entry.tool_call_completed !== undefined) {
     completeTool(answer, entry.tool_call_completed);
   } else if (entry.approval_requested !== undefined) {
@@ -121,9 +130,14 @@ function completeTool(
   const part = answer.parts.find((each) => each.kind === "tool" && each.id === id);
   if (part?.kind === "tool") {
     part.state = error === undefined ? "done" : "failed";
-    part.result = error ?? result;
+    part.result = print(error ?? result);
   }
   answer.approvals = answer.approvals.filter((each) => each.tool_call_id !== id);
+}
+
+function print(value: Json): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  return text.length > jsonMaxChars ? `${text.slice(0, jsonMaxChars)}…` : text;
 }
 
 const ends: Readonly<Record<string, End>> = {

@@ -61,7 +61,7 @@ export class Conversation {
     if (given !== undefined) {
       given.answer.end ??= "unread";
     }
-    this.exchanges.push({ requestId: crypto.randomUUID(), message, answer: emptyAnswer() });
+    this.exchanges.push({ requestId: makeId(), message, answer: emptyAnswer() });
     this.save();
     this.resume();
   }
@@ -95,8 +95,11 @@ export class Conversation {
     void cancel().catch(() => this.#activity.name === "stopping" && this.#set({ name: "working" }));
   }
 
+  /** Keeps the history. One that is closed may be open again elsewhere, and must not overwrite it. */
   save(): void {
-    saveHistory(this.#place.conversation, this.exchanges);
+    if (!this.#closing.signal.aborted) {
+      saveHistory(this.#place.conversation, this.exchanges);
+    }
   }
 
   /** Keeps the history and ends the work; the run goes on without a reader. */
@@ -152,6 +155,11 @@ export class Conversation {
     this.#activity = activity;
     this.#onChange();
   }
+}
+
+/** `randomUUID` is for pages over TLS only. */
+function makeId(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
 }
 
 /** An answer that has ended changes no more: its texts need no places in the log. */

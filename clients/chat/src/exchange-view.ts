@@ -2,13 +2,9 @@
 
 import { type Part, type ToolPart, textOf } from "./answer.ts";
 import { element, part, setText } from "./dom.ts";
-import type { Json } from "./entry.ts";
 import type { Exchange } from "./history.ts";
 import { MarkdownText } from "./markdown.ts";
 import { noteOf, type Words } from "./words.ts";
-
-/** A longer input or result of a tool is cut: it makes a page slow. */
-const jsonMaxChars = 20_000;
 
 interface PartView {
   readonly kind: Part["kind"];
@@ -93,9 +89,9 @@ class ToolView implements PartView {
   readonly #result: HTMLElement;
   #shown = "";
 
-  constructor({ parameters }: ToolPart, words: Words) {
+  constructor({ input }: ToolPart, words: Words) {
     this.#words = words;
-    this.#input = element("pre", { tabIndex: 0, role: "group", ariaLabel: words.toolInput }, printJson(parameters));
+    this.#input = element("pre", { tabIndex: 0, role: "group", ariaLabel: words.toolInput }, input);
     this.#result = element("pre", { tabIndex: 0, role: "group", ariaLabel: words.toolResult, hidden: true });
     const summary = part("tool-summary", "summary", {}, this.#name, " ", this.#state);
     this.root = part("tool", "details", {}, summary, this.#input, this.#result);
@@ -110,14 +106,9 @@ class ToolView implements PartView {
     const { toolRunning, toolDone, toolFailed } = this.#words;
     setText(this.#name, each.name);
     setText(this.#state, { running: toolRunning, done: toolDone, failed: toolFailed }[each.state]);
-    setText(this.#input, printJson(each.parameters));
-    setText(this.#result, printJson(each.result));
+    setText(this.#input, each.input);
+    setText(this.#result, each.result);
     this.#result.hidden = each.state === "running";
     this.root.dataset.state = each.state;
   }
-}
-
-function printJson(value: Json): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
-  return text.length > jsonMaxChars ? `${text.slice(0, jsonMaxChars)}…` : text;
 }

@@ -26,7 +26,7 @@ export interface Follow {
 /** The service sends something every 15 s: a stream that is silent for longer than three of these is dead. */
 const silenceMaxMs = 45_000;
 /** So many tickets in a row that the service refused at once are a fault of the site: tickets of another service, for instance. */
-const refusalsMax = 3;
+const refusalsMax = 2;
 
 /** Yields the entries after `after`, the last of which ends the run. Throws what does not pass, and the reason of the signal. */
 export async function* followRun(follow: Follow): AsyncGenerator<Entry, void> {
@@ -39,8 +39,11 @@ export async function* followRun(follow: Follow): AsyncGenerator<Entry, void> {
     let failure: unknown;
     try {
       ticket ??= await repeat(askForTicket, signal, () => onConnection(false));
-      for await (const entry of openStream({ ...follow, after, ticket }, attempt)) {
+      const onOpen = () => {
         refusals = 0;
+        onConnection(true);
+      };
+      for await (const entry of openStream({ ...follow, after, ticket }, attempt, onOpen)) {
         if (entry.sequence <= after) {
           continue;
         }
@@ -56,18 +59,21 @@ export async function* followRun(follow: Follow): AsyncGenerator<Entry, void> {
       }
     } catch (error) {
       signal.throwIfAborted();
-      const isRefused = error instanceof TicketRefused && ++refusals < refusalsMax;
-      if (!isRefused && !isTransient(error)) {
+      if (error instanceof TicketRefused && refusals < refusalsMax) {
+        refusals += 1;
+        ticket = undefined;
+        if (refusals === 1) {
+          // It has expired, as tickets do.
+          continue;
+        }
+      } else if (!isTransient(error)) {
         throw error;
       }
-      ticket = isRefused ? undefined : ticket;
       failure = error;
     } finally {
       attempt.abort();
     }
-    if (!(failure instanceof TicketRefused)) {
-      onConnection(false);
-    }
+    onConnection(false);
     await backoff.wait(failure, signal);
     signal.throwIfAborted();
   }
@@ -77,8 +83,9 @@ class TicketRefused extends ChatError {}
 
 /** Yields the entries of one stream, which the end of the loop has to abort. */
 async function* openStream(
-  { endpoint, runId, after, ticket, signal, onConnection }: Follow,
+  { endpoint, runId, after, ticket, signal }: Follow,
   attempt: AbortController,
+  onOpen: () => void,
 ): AsyncGenerator<Entry, void> {
   const silence = new Silence(attempt);
   try {
@@ -99,7 +106,7 @@ async function* openStream(
         retryAfterMs: readRetryAfterMs(response),
       });
     }
-    onConnection(true);
+    onOpen();
     yield* readEntries(response.body, silence);
   } finally {
     silence.end();

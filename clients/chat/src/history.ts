@@ -13,7 +13,7 @@ export interface Exchange {
   readonly answer: Answer;
 }
 
-/** A tab has about 5 MB for the whole site; older exchanges leave the page too. */
+/** A tab has about 5 MB for the whole site. Older exchanges are gone after a reload. */
 const exchangesMax = 200;
 
 /** Changes with the form of what is kept: a history of another form is left out. */

@@ -4,17 +4,19 @@ import { ChatError, isTransient } from "./error.ts";
 
 const delayMinMs = 200;
 const delayMaxMs = 10_000;
+/** A callee may ask for a longer wait, which has to end while its visitor is there. */
+const askedMaxMs = 60_000;
 
 /** The waits between attempts. Many pages shall not return at one moment. */
 export class Backoff {
   #delayMs = delayMinMs;
 
-  /** Waits after this failure, at least as long as the callee said. Resolves early when the signal aborts. */
+  /** Waits after this failure, and as long as the callee asked for. Resolves early when the signal aborts. */
   async wait(failure: unknown, signal: AbortSignal): Promise<void> {
     const ownMs = this.#delayMs * (0.9 + 0.2 * Math.random());
     this.#delayMs = Math.min(this.#delayMs * 2, delayMaxMs);
     const askedMs = failure instanceof ChatError ? (failure.retryAfterMs ?? 0) : 0;
-    await pause(Math.max(ownMs, askedMs), signal);
+    await pause(Math.max(ownMs, Math.min(askedMs, askedMaxMs)), signal);
   }
 
   /** An attempt brought something. */

@@ -14,7 +14,7 @@ import { expectFit } from "../../console/browser/checks.ts";
 import { answer, callTools, type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
 import { query } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
-import { startService } from "../../harness/service.ts";
+import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { startMortalService, wholeText } from "../clients/killed-service.ts";
 import { installChat, openChat, startSite } from "./stage.ts";
@@ -54,6 +54,10 @@ function respondInSteps(provider: FakeProvider, words: readonly string[]): () =>
   return () => waiting.shift()?.resolve();
 }
 
+async function expireTickets({ databaseUrl }: TestService): Promise<void> {
+  await query(databaseUrl, "update stream_ticket set create_time = create_time - interval '16 minutes'");
+}
+
 async function send(page: Page, message: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill(message);
   await page.keyboard.press("Enter");
@@ -78,8 +82,7 @@ test("an answer continues where it was over a reload, a cut and an expired ticke
   line.cut();
   goOn();
   await seeAnswer(page, "One, two, three,");
-  const change = "update stream_ticket set create_time = create_time - interval '16 minutes'";
-  await query(service.databaseUrl, change);
+  await expireTickets(service);
   line.cut();
   goOn();
   await seeAnswer(page, "One, two, three, four.");
@@ -169,12 +172,14 @@ test("Markdown becomes elements and never HTML, loads nothing, and keeps WCAG fr
   expect(await whole.locator("th").allInnerTexts()).toEqual(["day", "hours"]);
   expect(await whole.getByText("مرحبا").evaluate((each) => each.matches(":dir(rtl)"))).toBe(true);
   expect([...hosts].every((host) => host.startsWith("127.0.0.1:"))).toBe(true);
+  // What a screen reader says has the words alone.
+  await until("the spoken text", async () => (await page.locator("[aria-live=polite]").allInnerTexts()).includes(text));
   await expectFit(page, "chat");
 });
 
-test("a tool call is folded, and a run that waits for a person says so and continues", async () => {
+test("a tool call is folded, and a run that waits long for a person says so and continues", async () => {
   const tools = { builtin: ["write_file"], approve: ["write_file"] };
-  const { provider, site, client } = await setStage({ tools });
+  const { provider, site, service, client, line } = await setStage({ tools });
   const call = {
     id: "one",
     name: "write_file",
@@ -193,6 +198,13 @@ test("a tool call is folded, and a run that waits for a person says so and conti
   await page.getByText("write_file running").click();
   expect(await input.innerText()).toContain("<b>Sunday</b>");
   await expectFit(page, "waiting chat");
+  // A person takes long: each ticket expires before the run has said anything new.
+  for (const tickets of [1, 2, 3]) {
+    await expireTickets(service);
+    line.cut();
+    await until("another ticket", () => site.asked.filter(({ type }) => type === "ticket").length === tickets);
+    await until("the stream to be open", () => service.app.countReaders() === 1);
+  }
   const { approvals } = await client.call(ApprovalService.method.listApprovals, {});
   const { approvalId = "", digest = "" } = approvals[0] ?? {};
   const decision = Approval_Decision.APPROVE;

@@ -150,8 +150,8 @@ export const parts = {
   },
   go: { about: "the Go client", files: ["test/external/go-client.test.ts"], needs: ["go"] },
   python: {
-    about: "the Python client, and the adapter for LangBot, as pip installs it",
-    files: ["test/external/python-client.test.ts", "test/external/runners/install.test.ts"],
+    about: "the Python client, and the adapters for LangBot, LangChain and Pydantic AI, as pip installs them",
+    files: ["test/external/{python-client,python-adapters}.test.ts", "test/external/runners/install.test.ts"],
     needs: ["python"],
   },
   recipes: {

@@ -58,7 +58,8 @@ describe.skipIf(python === "")("the client for Python", () => {
     const programs = [subject, runner, ...own];
     for (const words of [["format", "--check"], ["check"]]) {
       await runTool("ruff", [...words, client, adapter]);
-      await runTool("ruff", [...words, "--config", settings, ...programs]);
+      const more = join(import.meta.dirname, "python-client/adapters.py");
+      await runTool("ruff", [...words, "--config", settings, ...programs, more]);
     }
     const mypy = ["--config-file", settings, "--cache-dir", "/dev/null"];
     await runTool("mypy", [...mypy, join(client, "runnel_client"), ...programs]);

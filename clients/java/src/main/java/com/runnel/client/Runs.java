@@ -15,8 +15,12 @@ import com.runnel.v1.ListRunResultsResponse;
 import com.runnel.v1.ListRunsRequest;
 import com.runnel.v1.ListRunsResponse;
 import com.runnel.v1.RunServiceGrpc;
+import com.runnel.v1.SearchRunsRequest;
+import com.runnel.v1.SearchRunsResponse;
 import com.runnel.v1.TailRunRequest;
 import com.runnel.v1.TailRunResponse;
+import com.runnel.v1.TailRunTreeRequest;
+import com.runnel.v1.TailRunTreeResponse;
 import com.runnel.v1.WatchRunsRequest;
 import com.runnel.v1.WatchRunsResponse;
 
@@ -62,6 +66,17 @@ public final class Runs {
     }
 
     /**
+     * Searches the texts of the runs of the calling client, newest runs first.
+     *
+     * @param request the request
+     * @return the response
+     * @throws RunnelException when the call fails
+     */
+    public SearchRunsResponse searchRuns(SearchRunsRequest request) {
+        return client.call(RunServiceGrpc.getSearchRunsMethod(), request);
+    }
+
+    /**
      * Deletes a run for its client, and cancels it when it is active.
      *
      * @param request the request
@@ -92,6 +107,17 @@ public final class Runs {
      */
     public ResponseStream<TailRunResponse> tailRun(TailRunRequest request) {
         return client.stream(RunServiceGrpc.getTailRunMethod(), request);
+    }
+
+    /**
+     * Streams the logs of a run and of all child runs below it, until all of them have ended.
+     *
+     * @param request the request
+     * @return the responses; it ends with its connection
+     * @throws RunnelException when the call fails
+     */
+    public ResponseStream<TailRunTreeResponse> tailRunTree(TailRunTreeRequest request) {
+        return client.stream(RunServiceGrpc.getTailRunTreeMethod(), request);
     }
 
     /**

@@ -1,7 +1,11 @@
 package com.runnel.client;
 
+import com.runnel.v1.AddMessagesRequest;
+import com.runnel.v1.AddMessagesResponse;
 import com.runnel.v1.CreateSessionRequest;
 import com.runnel.v1.CreateSessionResponse;
+import com.runnel.v1.DeleteMessageRequest;
+import com.runnel.v1.DeleteMessageResponse;
 import com.runnel.v1.DeleteSessionRequest;
 import com.runnel.v1.DeleteSessionResponse;
 import com.runnel.v1.GetSessionRequest;
@@ -19,6 +23,8 @@ import com.runnel.v1.SendMessageResponse;
 import com.runnel.v1.SessionServiceGrpc;
 import com.runnel.v1.StreamSessionRequest;
 import com.runnel.v1.StreamSessionResponse;
+import com.runnel.v1.UpdateSessionRequest;
+import com.runnel.v1.UpdateSessionResponse;
 
 /** The calls of {@code SessionService}. The contract describes each call in full. */
 public final class Sessions {
@@ -106,7 +112,7 @@ public final class Sessions {
     }
 
     /**
-     * Lists the messages of a session, oldest first: what its model has received and produced. A message appears here when it is complete.
+     * Lists the messages of a session: what its model has received and produced. A message appears here when it is complete.
      *
      * @param request the request
      * @return the response
@@ -114,6 +120,39 @@ public final class Sessions {
      */
     public ListMessagesResponse listMessages(ListMessagesRequest request) {
         return client.call(SessionServiceGrpc.getListMessagesMethod(), request);
+    }
+
+    /**
+     * Adds messages to a session without starting a run: the next run's model sees them.
+     *
+     * @param request the request
+     * @return the response
+     * @throws RunnelException when the call fails
+     */
+    public AddMessagesResponse addMessages(AddMessagesRequest request) {
+        return client.call(SessionServiceGrpc.getAddMessagesMethod(), request);
+    }
+
+    /**
+     * Deletes a message of a session, and the results that answer its calls.
+     *
+     * @param request the request
+     * @return the response
+     * @throws RunnelException when the call fails
+     */
+    public DeleteMessageResponse deleteMessage(DeleteMessageRequest request) {
+        return client.call(SessionServiceGrpc.getDeleteMessageMethod(), request);
+    }
+
+    /**
+     * Replaces the annotations of a session.
+     *
+     * @param request the request
+     * @return the response
+     * @throws RunnelException when the call fails
+     */
+    public UpdateSessionResponse updateSession(UpdateSessionRequest request) {
+        return client.call(SessionServiceGrpc.getUpdateSessionMethod(), request);
     }
 
     /**

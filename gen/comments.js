@@ -7954,6 +7954,38 @@ export const comments = new Map(
   "Token of the next page; empty when there are no more messages for now."
  ],
  [
+  "runnel.v1.ListModelCallsRequest",
+  "Request of ListModelCalls."
+ ],
+ [
+  "runnel.v1.ListModelCallsRequest.page_size",
+  "Maximum number of calls to return: 1 to 250; 0 means 50. A page of large calls may be shorter."
+ ],
+ [
+  "runnel.v1.ListModelCallsRequest.page_token",
+  "`next_page_token` of the previous page; unset means the first page."
+ ],
+ [
+  "runnel.v1.ListModelCallsRequest.run_id",
+  "Id of the run."
+ ],
+ [
+  "runnel.v1.ListModelCallsRequest.turn",
+  "Returns only the calls of this turn; 0 means all turns."
+ ],
+ [
+  "runnel.v1.ListModelCallsResponse",
+  "Response of ListModelCalls."
+ ],
+ [
+  "runnel.v1.ListModelCallsResponse.model_calls",
+  "The calls, oldest first."
+ ],
+ [
+  "runnel.v1.ListModelCallsResponse.next_page_token",
+  "Token of the next page; empty when there are no more calls for now."
+ ],
+ [
   "runnel.v1.ListModelsRequest",
   "Request of ListModels."
  ],
@@ -8528,6 +8560,78 @@ export const comments = new Map(
  [
   "runnel.v1.MessageDelta.chunk",
   "The new chunk; its `content` is an increment. Adjacent chunks of one message may be merged before they enter the log."
+ ],
+ [
+  "runnel.v1.ModelCall",
+  "One HTTP exchange with a provider of models, as it was: the body that was sent, and the bytes that came back.\n\n`[redacted]` takes the place of secrets of the service, of credentials inside the body, and of texts that look like a credential."
+ ],
+ [
+  "runnel.v1.ModelCall.answer",
+  "The answer as it arrived: mostly the text of server-sent events."
+ ],
+ [
+  "runnel.v1.ModelCall.answer_bytes",
+  "Bytes of the answer that the service has read."
+ ],
+ [
+  "runnel.v1.ModelCall.answer_cut",
+  "True when `answer` is the beginning of what the service has read."
+ ],
+ [
+  "runnel.v1.ModelCall.answer_headers",
+  "Headers of the answer, one a line. Those that carry credentials are left out."
+ ],
+ [
+  "runnel.v1.ModelCall.call_id",
+  "Id of the call. Ids sort by the time of the request."
+ ],
+ [
+  "runnel.v1.ModelCall.create_time",
+  "Time of the request."
+ ],
+ [
+  "runnel.v1.ModelCall.duration_ms",
+  "Time from the request until the service had read its answer, in milliseconds."
+ ],
+ [
+  "runnel.v1.ModelCall.error",
+  "Why the call gave no response; empty for one that gave one."
+ ],
+ [
+  "runnel.v1.ModelCall.model",
+  "The provider's own name of the model."
+ ],
+ [
+  "runnel.v1.ModelCall.path",
+  "Path of the request below the base URL of the provider."
+ ],
+ [
+  "runnel.v1.ModelCall.provider",
+  "Name of the provider, as in `provider:model`."
+ ],
+ [
+  "runnel.v1.ModelCall.request",
+  "The body of the request."
+ ],
+ [
+  "runnel.v1.ModelCall.request_bytes",
+  "Bytes of the body as it was sent."
+ ],
+ [
+  "runnel.v1.ModelCall.request_cut",
+  "True when `request` is the beginning of the body."
+ ],
+ [
+  "runnel.v1.ModelCall.request_headers",
+  "Headers of the request, one a line: `accept: text/event-stream`. Those that carry credentials are left out."
+ ],
+ [
+  "runnel.v1.ModelCall.status",
+  "HTTP status of the answer; 0 without an answer."
+ ],
+ [
+  "runnel.v1.ModelCall.turn",
+  "Turn of the run that the call belongs to, from 1 on. A turn has several calls when the first ones failed or were continued."
  ],
  [
   "runnel.v1.ModelError",
@@ -9372,6 +9476,10 @@ export const comments = new Map(
  [
   "runnel.v1.RunService.GetRunInput",
   "Returns the messages that started a run, and the settings that it works with.\n\nAfter a purge of its session there are no messages."
+ ],
+ [
+  "runnel.v1.RunService.ListModelCalls",
+  "Lists the calls of models of a run, oldest first: what was sent to the provider, and what it answered.\n\nThe service keeps calls only while its setting `providers.keep_calls` is on. They are deleted with the run, and after the retention of logs. Calls of a decision cycle and of the host API are not kept."
  ],
  [
   "runnel.v1.RunService.ListRunResults",

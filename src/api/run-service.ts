@@ -38,6 +38,7 @@ import type { Db } from "../platform/database/database.ts";
 import { inTransaction } from "../platform/database/in-transaction.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { hideSecrets } from "./hide-secrets.ts";
+import { listModelCalls } from "./list-model-calls.ts";
 import { live } from "./live.ts";
 import { pageSize } from "./page.ts";
 import { readListFilter, readRunFilter } from "./run-filter.ts";
@@ -108,6 +109,10 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
         results: rows.map((row) => decodeResult(row.payload)),
         nextPageToken: hasMore ? deps.cursors.encode(scope, String(reached)) : "",
       };
+    },
+    listModelCalls: async (request, context) => {
+      const run = await requireRun(deps.db, requireClient(context.values), request.runId);
+      return await listModelCalls(deps, run, request);
     },
     cancelRun: async ({ runId }, context) => {
       const run = await requireRun(deps.db, requireClient(context.values), runId);

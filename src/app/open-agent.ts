@@ -4,6 +4,7 @@ import { runBudgetOfService } from "../agent/budget/budget.ts";
 import { DayBudget, dayBudgetOfService } from "../agent/budget/day-budget.ts";
 import type { ResolveSubagent } from "../agent/loop/child-runs.ts";
 import { createLlmLoop } from "../agent/loop/llm-loop.ts";
+import { createCallKeeper } from "../agent/model-calls/keep-calls.ts";
 import { type Models, openModels } from "../agent/models/open.ts";
 import type { Toolbox } from "../agent/tools/toolbox.ts";
 import type { Driver } from "../engine/runs/driver.ts";
@@ -21,8 +22,12 @@ export interface Agent {
 
 /** Opens the models, the tools and the daily budget. */
 export async function openAgent(context: AppContext, workDirs: WorkDirs): Promise<Agent> {
-  const { config, clock, events, metrics, connections, closers, egress } = context;
-  const models = openModels({ config, clock, events, random, egress });
+  const { config, settingSecrets: secrets, clock, events, metrics, connections, closers, egress } = context;
+  const { db } = connections;
+  const keepCalls = config.keepModelCalls
+    ? createCallKeeper({ db, clock, events, secrets, bytesMax: config.keptCallBytes })
+    : undefined;
+  const models = openModels({ config, clock, events, random, egress, keepCalls });
   closers.defer(() => models.close());
   metrics.attach({
     readCircuits: () =>
@@ -30,7 +35,7 @@ export async function openAgent(context: AppContext, workDirs: WorkDirs): Promis
         .listProviders()
         .flatMap(({ name, circuit }) => (circuit ? [{ provider: name, state: circuit.state }] : [])),
   });
-  const dayBudget = new DayBudget({ db: connections.db, clock, events, max: dayBudgetOfService(config) });
+  const dayBudget = new DayBudget({ db, clock, events, max: dayBudgetOfService(config) });
   return { models, toolbox: await openTools(context, workDirs), dayBudget };
 }
 

@@ -1,6 +1,7 @@
 // Joins the parts of the core and of all protocols: services, files, reasons, error bodies, examples, events, failpoints and retention.
 
 import type { DescFile, DescService } from "@bufbuild/protobuf";
+import { modelCallRetention } from "../agent/model-calls/retention.ts";
 import type { Protocol } from "../api/protocol.ts";
 import { coreServices } from "../api/router.ts";
 import type { Retention } from "../engine/storage/retention.ts";
@@ -49,5 +50,8 @@ export const failpoints: readonly string[] = [
   ...protocols.flatMap((protocol) => protocol.failpoints ?? []),
 ];
 
-/** The retention rules of all protocols. */
-export const retention: readonly Retention[] = protocols.flatMap((protocol) => protocol.retention ?? []);
+/** The retention rules of the agent and of all protocols. */
+export const retention: readonly Retention[] = [
+  modelCallRetention,
+  ...protocols.flatMap((protocol) => protocol.retention ?? []),
+];

@@ -1,7 +1,8 @@
-// `runnel runs`: lists the runs of a client, prints the tree of one, follows it, cancels, and writes one as a file.
+// `runnel runs`: lists the runs of a client, prints the tree of one and its calls of models, follows it, cancels, and writes one as a file.
 
 import { create } from "@bufbuild/protobuf";
 import { type Command, Option } from "commander";
+import { ModelCallSchema } from "#gen/runnel/v1/model_call_pb.js";
 import { type Run, type Run_State, Run_StateSchema, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { RunMatchSchema, RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { enumShape } from "../platform/base/json/shape.ts";
@@ -37,6 +38,7 @@ export function defineRuns(runs: Command): void {
   addTree(runs);
   addWatch(runs);
   addCancel(runs);
+  addCalls(runs);
   addExport(runs);
 }
 
@@ -148,6 +150,29 @@ function addCancel(runs: Command): void {
       withService(flags, async ({ client }) => {
         const { run } = await client(RunService).cancelRun({ runId: id });
         await answerOne(command, { schema: RunSchema, message: run, id: ({ runId }) => runId, show: showRun });
+      }),
+    );
+}
+
+function addCalls(runs: Command): void {
+  addLimitFlag(addServiceFlags(runs.command("calls <id>")))
+    .description("list the calls of models of a run, oldest first; with --json what was sent and answered")
+    .addHelpText("after", example(`runnel runs calls ${runId} -o jsonl`))
+    .action((id: string, flags: ListFlags, command: Command) =>
+      listAll(command, flags, {
+        name: "model_calls",
+        schema: ModelCallSchema,
+        id: ({ callId }) => callId,
+        read: async ({ client }, request) => {
+          const page = await client(RunService).listModelCalls({ runId: id, ...request });
+          return { items: page.modelCalls, nextPageToken: page.nextPageToken };
+        },
+        columns: ["CALL", "TURN", "MODEL", "STATUS", "MS", "SENT", "READ", "ERROR"],
+        row: (call, cut) => [
+          ...[call.callId, String(call.turn), `${call.provider}:${call.model}`, String(call.status || "–")],
+          ...[String(call.durationMs), `${call.requestBytes} B`, `${call.answerBytes} B`],
+          cut(call.error, saidCharsMax),
+        ],
       }),
     );
 }

@@ -20,7 +20,7 @@ const layers: readonly (readonly string[])[] = [
   ["engine/runs"],
   ["engine/callbacks", "engine/search"],
   ["agent/models", "agent/tools"],
-  ["agent/budget", "agent/skills"],
+  ["agent/budget", "agent/model-calls", "agent/skills"],
   ["agent/response"],
   ["agent/loop"],
   ["agent/replay"],

@@ -75,6 +75,17 @@ test("an export has the input, the calls and the texts of a run, in three format
   expect(JSON.parse((await runs("--json")).stdout)).toMatchObject({ run_id: runId, format: "md", text: markdown });
 });
 
+test("the calls of a run have a line each, and with JSON what was sent and answered", async () => {
+  const stage = await openStage({ boss: () => answer("A curlew calls."), worker: echo }, { keepModelCalls: true });
+  const { runId } = await ask(stage.client, agent);
+  await stage.ended(runId);
+  const calls = async (...words: string[]) =>
+    (await runCommand(["runs", "calls", runId, ...words, "--url", stage.service.url])).stdout;
+  expect(await calls()).toMatch(/^CALL +TURN +MODEL .*\n\S+ +1 +\S+ +200 +\d+ +\d+ B +\d+ B/);
+  const { model_calls: json } = JSON.parse(await calls("--json"));
+  expect(json).toMatchObject([{ turn: 1, status: 200, answer: expect.stringContaining("A curlew calls.") }]);
+});
+
 test("a list with --search has the runs with the words, and what stands around them", async () => {
   const stage = await openStage({ boss: () => answer("A curlew calls."), worker: echo });
   const { runId } = await ask(stage.client, agent);

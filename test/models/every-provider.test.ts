@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ModelContent, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
 import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
+import { Recorder } from "../../src/agent/models/wire/recorder.ts";
 import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { fail, type Script, splitBytes, type Wire, type WireServer } from "../fakes/wire-server.ts";
@@ -56,6 +57,20 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(textOf(parts)).toBe("Hello <é\u2028>");
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop", usage: stage.usage });
     expect(parts.some((part) => part.type === "usage")).toBe(true);
+  });
+
+  test("is recorded with its request, as both went over the wire", async () => {
+    const recorder = new Recorder({ clock, bytesMax: 100_000 });
+    const script: Script[] = [stage.say("<é\u2028>"), fail(429, '{"error":{"message":"slow down"}}')];
+    server.respond(...script);
+    await Array.fromAsync(stream({ recorder }));
+    await Array.fromAsync(stream({ recorder }));
+    const [said, refused] = recorder.exchanges;
+    const sent = await server.request(0);
+    expect(said?.sent).toEqual({ text: sent.text, bytes: Buffer.byteLength(sent.text), isWhole: true });
+    expect(sent.path.endsWith(said?.path ?? "?")).toBe(true);
+    expect(said?.received.text).toMatch(/^(event: .+\n)?data: .*<é\u2028>/s);
+    expect(refused).toMatchObject({ status: 429, received: { text: '{"error":{"message":"slow down"}}' } });
   });
 
   test("was requested with the key of this provider and no other key", async () => {

@@ -1590,6 +1590,49 @@ class ToolCall(_Message):
     def __init__(self, *, id: _str | None = ..., name: _str | None = ..., arguments: _str | None = ..., provider_specific_fields: _str | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["provider_specific_fields"]) -> _bool: ...
 
+class ModelCall(_Message):
+    """
+    One HTTP exchange with a provider of models, as it was: the body that was sent, and the bytes that came back.
+
+    `[redacted]` takes the place of secrets of the service, of credentials inside the body, and of texts that look like a credential.
+    """
+    call_id: _str
+    """Id of the call. Ids sort by the time of the request."""
+    turn: _int
+    """Turn of the run that the call belongs to, from 1 on. A turn has several calls when the first ones failed or were continued."""
+    provider: _str
+    """Name of the provider, as in `provider:model`."""
+    model: _str
+    """The provider's own name of the model."""
+    create_time: _Timestamp
+    """Time of the request."""
+    duration_ms: _int
+    """Time from the request until the service had read its answer, in milliseconds."""
+    path: _str
+    """Path of the request below the base URL of the provider."""
+    request_headers: _str
+    """Headers of the request, one a line: `accept: text/event-stream`. Those that carry credentials are left out."""
+    request: _str
+    """The body of the request."""
+    request_bytes: _int
+    """Bytes of the body as it was sent."""
+    request_cut: _bool
+    """True when `request` is the beginning of the body."""
+    status: _int
+    """HTTP status of the answer; 0 without an answer."""
+    answer_headers: _str
+    """Headers of the answer, one a line. Those that carry credentials are left out."""
+    answer: _str
+    """The answer as it arrived: mostly the text of server-sent events."""
+    answer_bytes: _int
+    """Bytes of the answer that the service has read."""
+    answer_cut: _bool
+    """True when `answer` is the beginning of what the service has read."""
+    error: _str
+    """Why the call gave no response; empty for one that gave one."""
+    def __init__(self, *, call_id: _str | None = ..., turn: _int | None = ..., provider: _str | None = ..., model: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., duration_ms: _int | None = ..., path: _str | None = ..., request_headers: _str | None = ..., request: _str | None = ..., request_bytes: _int | None = ..., request_cut: _bool | None = ..., status: _int | None = ..., answer_headers: _str | None = ..., answer: _str | None = ..., answer_bytes: _int | None = ..., answer_cut: _bool | None = ..., error: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["create_time"]) -> _bool: ...
+
 class Provider(_Message):
     """One account at one model provider."""
     class Circuit(_int):
@@ -2560,6 +2603,26 @@ class ListRunResultsResponse(_Message):
     """Token of the next page; empty when there are no more results for now."""
     def __init__(self, *, results: _Iterable[RunResult | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
 
+class ListModelCallsRequest(_Message):
+    """Request of ListModelCalls."""
+    run_id: _str
+    """Id of the run."""
+    page_size: _int
+    """Maximum number of calls to return: 1 to 250; 0 means 50. A page of large calls may be shorter."""
+    page_token: _str
+    """`next_page_token` of the previous page; unset means the first page."""
+    turn: _int
+    """Returns only the calls of this turn; 0 means all turns."""
+    def __init__(self, *, run_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., turn: _int | None = ...) -> None: ...
+
+class ListModelCallsResponse(_Message):
+    """Response of ListModelCalls."""
+    model_calls: _Messages[ModelCall]
+    """The calls, oldest first."""
+    next_page_token: _str
+    """Token of the next page; empty when there are no more calls for now."""
+    def __init__(self, *, model_calls: _Iterable[ModelCall | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
 class CancelRunRequest(_Message):
     """Request of CancelRun."""
     run_id: _str
@@ -2695,6 +2758,14 @@ class RunService(_Service):
     def list_run_results(self, request: ListRunResultsRequest, *, timeout: _float | None = ...) -> ListRunResultsResponse:
         """Lists the stored results of a run, oldest first, without waiting for more."""
         ...
+    def list_model_calls(self, request: ListModelCallsRequest, *, timeout: _float | None = ...) -> ListModelCallsResponse:
+        """
+        Lists the calls of models of a run, oldest first: what was sent to the provider, and what it answered.
+
+        The service keeps calls only while its setting `providers.keep_calls` is on. They are deleted with the run, and after the retention
+        of logs. Calls of a decision cycle and of the host API are not kept.
+        """
+        ...
     def cancel_run(self, request: CancelRunRequest, *, timeout: _float | None = ...) -> CancelRunResponse:
         """
         Requests the cancellation of a run and returns the run without waiting for its end.
@@ -2789,6 +2860,14 @@ class AsyncRunService(_AsyncService):
         ...
     async def list_run_results(self, request: ListRunResultsRequest, *, timeout: _float | None = ...) -> ListRunResultsResponse:
         """Lists the stored results of a run, oldest first, without waiting for more."""
+        ...
+    async def list_model_calls(self, request: ListModelCallsRequest, *, timeout: _float | None = ...) -> ListModelCallsResponse:
+        """
+        Lists the calls of models of a run, oldest first: what was sent to the provider, and what it answered.
+
+        The service keeps calls only while its setting `providers.keep_calls` is on. They are deleted with the run, and after the retention
+        of logs. Calls of a decision cycle and of the host API are not kept.
+        """
         ...
     async def cancel_run(self, request: CancelRunRequest, *, timeout: _float | None = ...) -> CancelRunResponse:
         """

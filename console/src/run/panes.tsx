@@ -1,4 +1,4 @@
-// What a log shows: the waterfall, the transcript, the entries, and the tree of the run. Two panes beside each other where there is
+// What a run shows: the waterfall, the transcript, the entries, the tree of the run, and its calls of models. Two panes beside each other where there is
 // room, else one at a time.
 
 import { lazy, Suspense, useSyncExternalStore } from "react";
@@ -17,8 +17,16 @@ import { TranscriptPane } from "./transcript-pane.tsx";
 
 /** Few runs are part of a tree. */
 const TreePane = lazy(() => import("./tree-pane.tsx"));
+/** Few people look at them. */
+const CallsPane = lazy(() => import("./calls-pane.tsx"));
 
-const tabs = { transcript: "Transcript", waterfall: "Waterfall", tree: "Tree", entries: "Entries" } as const;
+const tabs = {
+  transcript: "Transcript",
+  waterfall: "Waterfall",
+  tree: "Tree",
+  calls: "Calls",
+  entries: "Entries",
+} as const;
 
 type Tab = keyof typeof tabs;
 
@@ -42,12 +50,16 @@ export function Panes({
   const isWide = useMedia("(min-width: 1080px)");
   const asked = parameters.get("tab") ?? "transcript";
   const named: Tab = asked in tabs ? (asked as Tab) : "transcript";
-  const tab = (isWide && named === "waterfall") || (run === undefined && named === "tree") ? "transcript" : named;
+  const tab =
+    (isWide && named === "waterfall") || (run === undefined && (named === "tree" || named === "calls"))
+      ? "transcript"
+      : named;
   // The reader of a shared run may see no other run.
   const hasTree = run !== undefined && (run.parentRunId !== "" || log.transcript.hasChildren || tab === "tree");
-  const { waterfall, tree, ...others } = tabs;
+  const hasCalls = run !== undefined && (run.turns > 0 || tab === "calls");
+  const { waterfall, tree, calls, ...others } = tabs;
   // A wide page has the waterfall beside the tabs.
-  const shownTabs = { ...others, ...(!isWide && { waterfall }), ...(hasTree && { tree }) };
+  const shownTabs = { ...others, ...(!isWide && { waterfall }), ...(hasTree && { tree }), ...(hasCalls && { calls }) };
   const hash = useSyncExternalStore(onHash, () => location.hash);
   // Without a run, the ticket of a shared one is behind `#`.
   const anchor = run === undefined ? undefined : /^#(\d{1,9})$/.exec(hash)?.[1];
@@ -93,6 +105,11 @@ export function Panes({
           {tab === "tree" && run !== undefined && (
             <Suspense fallback={<Loading what="the tree" />}>
               <TreePane run={run} />
+            </Suspense>
+          )}
+          {tab === "calls" && run !== undefined && (
+            <Suspense fallback={<Loading what="the calls" />}>
+              <CallsPane runId={run.runId} turns={run.turns} />
             </Suspense>
           )}
           {tab === "entries" && (

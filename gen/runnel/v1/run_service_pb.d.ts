@@ -9,6 +9,7 @@ import type { Message as Message$1 } from "./message_pb.js";
 import type { Agent } from "./session_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { RunResult } from "./result_pb.js";
+import type { ModelCall } from "./model_call_pb.js";
 
 /**
  * Describes the file runnel/v1/run_service.proto.
@@ -708,6 +709,74 @@ export declare type ListRunResultsResponse = Message<"runnel.v1.ListRunResultsRe
 export declare const ListRunResultsResponseSchema: GenMessage<ListRunResultsResponse>;
 
 /**
+ * Request of ListModelCalls.
+ *
+ * @generated from message runnel.v1.ListModelCallsRequest
+ */
+export declare type ListModelCallsRequest = Message<"runnel.v1.ListModelCallsRequest"> & {
+  /**
+   * Id of the run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Maximum number of calls to return: 1 to 250; 0 means 50. A page of large calls may be shorter.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page; unset means the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * Returns only the calls of this turn; 0 means all turns.
+   *
+   * @generated from field: int32 turn = 4;
+   */
+  turn: number;
+};
+
+/**
+ * Describes the message runnel.v1.ListModelCallsRequest.
+ * Use `create(ListModelCallsRequestSchema)` to create a new message.
+ */
+export declare const ListModelCallsRequestSchema: GenMessage<ListModelCallsRequest>;
+
+/**
+ * Response of ListModelCalls.
+ *
+ * @generated from message runnel.v1.ListModelCallsResponse
+ */
+export declare type ListModelCallsResponse = Message<"runnel.v1.ListModelCallsResponse"> & {
+  /**
+   * The calls, oldest first.
+   *
+   * @generated from field: repeated runnel.v1.ModelCall model_calls = 1;
+   */
+  modelCalls: ModelCall[];
+
+  /**
+   * Token of the next page; empty when there are no more calls for now.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message runnel.v1.ListModelCallsResponse.
+ * Use `create(ListModelCallsResponseSchema)` to create a new message.
+ */
+export declare const ListModelCallsResponseSchema: GenMessage<ListModelCallsResponse>;
+
+/**
  * Request of CancelRun.
  *
  * @generated from message runnel.v1.CancelRunRequest
@@ -1012,6 +1081,19 @@ export declare const RunService: GenService<{
     methodKind: "unary";
     input: typeof ListRunResultsRequestSchema;
     output: typeof ListRunResultsResponseSchema;
+  },
+  /**
+   * Lists the calls of models of a run, oldest first: what was sent to the provider, and what it answered.
+   *
+   * The service keeps calls only while its setting `providers.keep_calls` is on. They are deleted with the run, and after the retention
+   * of logs. Calls of a decision cycle and of the host API are not kept.
+   *
+   * @generated from rpc runnel.v1.RunService.ListModelCalls
+   */
+  listModelCalls: {
+    methodKind: "unary";
+    input: typeof ListModelCallsRequestSchema;
+    output: typeof ListModelCallsResponseSchema;
   },
   /**
    * Requests the cancellation of a run and returns the run without waiting for its end.

@@ -2,6 +2,7 @@
 // parts. Nothing outside its folder knows that format.
 
 import type { MediaKind } from "../../platform/base/media-type.ts";
+import type { Recorder } from "./wire/recorder.ts";
 
 /**
  * A call that the model asks for. `argumentsJson` is the model's own text; it may be malformed JSON, and is `{}` for a call without
@@ -127,6 +128,10 @@ export interface ModelRequest {
   /** How much the model reasons before it answers; undefined leaves it to the provider. */
   readonly reasoningEffort?: ReasoningEffort | undefined;
   readonly settings?: ModelSettings | undefined;
+  /** The run and its turn that ask. The provider does not see them; undefined keeps the call out of what the service keeps of calls. */
+  readonly askedBy?: { readonly runId: string; readonly turn: number } | undefined;
+  /** Records what goes over the wire; undefined for a service that keeps no calls. */
+  readonly recorder?: Recorder | undefined;
   /** The client that asks. The provider does not see it; failures are counted by client. */
   readonly client?: string | undefined;
   /** Options that only this provider has. What the other fields set has precedence. */

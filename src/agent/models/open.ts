@@ -55,10 +55,12 @@ export interface ModelsOptions {
   readonly random: () => number;
   /** Loads the images and files of clients' URLs. */
   readonly egress: Pick<Egress, "get">;
+  /** Returns the same model, which keeps its calls; undefined when the service keeps none. */
+  readonly keepCalls?: ((model: Model) => Model) | undefined;
 }
 
 /** Opens the accounts of all configured providers. */
-export function openModels({ config, clock, events, random, egress }: ModelsOptions): Models {
+export function openModels({ config, clock, events, random, egress, keepCalls }: ModelsOptions): Models {
   const configured = providers.filter((provider) => isConfigured(provider, config));
   const accounts = new Map(
     configured.map(({ name, baseUrl, key, open }) => {
@@ -74,7 +76,8 @@ export function openModels({ config, clock, events, random, egress }: ModelsOpti
   return {
     defaultModel: config.defaultModel || (smallModel ?? demoModelName),
     resolve: (name) => {
-      const model = router.resolve(name);
+      const resolved = router.resolve(name);
+      const model = keepCalls?.(resolved) ?? resolved;
       const ofAccount = circuits.get(model.provider);
       const guarded = ofAccount === undefined ? model : withCircuits(model, ofAccount);
       const retried = withRetry(withResponseFormat(withEvents(guarded, { clock, events })), retry);
@@ -95,7 +98,10 @@ function openRerankAccount({ rerankBaseUrl: baseUrl, rerankKey: apiKey }: Config
   return createHttpReranker({ name: "rerank", baseUrl, apiKey, clock });
 }
 
-function openCircuits(provider: string, { config, clock, events }: Omit<ModelsOptions, "random" | "egress">): Circuits {
+function openCircuits(
+  provider: string,
+  { config, clock, events }: Pick<ModelsOptions, "config" | "clock" | "events">,
+): Circuits {
   const resetMs = config.circuitResetTimeoutSec * 1_000;
   const onChange = ({ state, model, client, failures }: CircuitChange): void => {
     const circuit = { provider, model, client };

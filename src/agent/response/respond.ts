@@ -76,6 +76,8 @@ export interface ResponseOptions {
   readonly before: UsageTotals;
   readonly runMax: Amount;
   readonly dayBudget: DayBudget;
+  /** True for a call that the service never keeps: it may have secrets that are no settings. */
+  readonly isSecret?: true;
 }
 
 /** Sends the request and yields the response's text as steps. Returns the response, or why there is no complete one. */
@@ -122,6 +124,7 @@ async function* read({
   request,
   turn,
   opening,
+  isSecret,
   meter,
   spending,
   span,
@@ -138,7 +141,11 @@ async function* read({
     }
     return isTaken;
   };
-  const asked = { ...request, client, isPiecewise: spending.isLimited, takePart, takesRestart: opening !== undefined };
+  const asked = {
+    ...request,
+    ...{ client, isPiecewise: spending.isLimited, takePart, takesRestart: opening !== undefined },
+    ...(isSecret !== true && { askedBy: { runId, turn } }),
+  };
   for await (const part of model.stream(asked, signal)) {
     if (!began) {
       began = true;

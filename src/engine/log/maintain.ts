@@ -207,7 +207,7 @@ export class Maintenance {
       name,
       intervalMs,
       work: async (db) => {
-        const createdBefore = this.#lowestUuidOf(days);
+        const createdBefore = this.#lowestUuidOf(days === "logs" ? this.#options.retentionDays : days);
         await this.#inBatches(erasedRowsMax, () => deleteBatch(db, { createdBefore, limit: erasedRowsMax }));
       },
     };

@@ -18,8 +18,8 @@ export interface Retention {
 export interface ExpiringRows {
   /** The name of these rows in the log event of a failed pass. */
   readonly name: string;
-  /** The retention in days, for rows whose ids contain their time; 0 when unset. */
-  readonly days?: number;
+  /** The retention in days, or that of logs, for rows whose ids contain their time; 0 when unset. */
+  readonly days?: number | "logs";
   /** The time between two passes; ten minutes when unset. */
   readonly intervalMs?: number;
   /** Deletes at most `limit` rows with ids below `createdBefore`, and returns how many. Repeated while a batch is full. */

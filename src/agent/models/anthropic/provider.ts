@@ -38,6 +38,7 @@ function createModel(name: string, account: Account, transport: Transport): Mode
           headers: headersOf(account, request),
           body: printJson(messagesBody(name, request, turns)),
           signal,
+          recorder: request.recorder,
         });
       const reader = new MessagesReader(origin, openTurnOf(turns).calls, request.takesRestart);
       return streamResponse({ account, post, reader }, request, signal);

@@ -52,13 +52,16 @@ async function* stream(
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
   const origin = { provider: account.name, model };
+  const { recorder } = request;
   const body = contentBody(origin, request);
   const reader = new ContentReader(origin);
   let continuationToken: string | undefined;
   do {
     const sent = continuationToken === undefined ? body : { ...body, continuationToken };
-    const send = (): Promise<IncomingMessage> =>
-      account.transport.post(...post(model, account, "streamGenerateContent?alt=sse", sent, signal));
+    const send = (): Promise<IncomingMessage> => {
+      const [path, asked] = post(model, account, "streamGenerateContent?alt=sse", sent, signal);
+      return account.transport.post(path, { ...asked, recorder });
+    };
     yield* streamResponse({ account, post: send, reader }, request, signal);
     continuationToken = reader.takeContinuation();
   } while (continuationToken !== undefined);

@@ -61,6 +61,7 @@ async function send(
       headers,
       body: printJson(chatBody({ provider: name, model }, request, reasons)),
       signal,
+      recorder: request.recorder,
     });
   const reasons = isReasoningModel(model) || reasoning.has(model);
   try {

@@ -28,7 +28,7 @@ function createModel(name: string, account: Account, transport: Transport): Mode
     stream: (request, signal) => {
       const post: Parameters<typeof streamResponse>[0]["post"] = () => {
         const body = printJson(responsesBody(origin, request));
-        return transport.post("/responses", { headers, body, signal });
+        return transport.post("/responses", { headers, body, signal, recorder: request.recorder });
       };
       const offered = new Set(request.tools.map((tool) => tool.name));
       const reader = new ResponsesReader(origin, offered, openProgramsOf(request.messages, origin));

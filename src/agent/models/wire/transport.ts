@@ -21,6 +21,7 @@ import {
   ProviderFailure,
   parseRetryAfter,
 } from "./failures.ts";
+import type { RecordedExchange, Recorder } from "./recorder.ts";
 
 /** The provider's name and base URL, and the clock. */
 export interface TransportOptions {
@@ -44,6 +45,15 @@ export interface Post {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
+  readonly recorder?: Recorder | undefined;
+}
+
+/** A request that is on its way. */
+interface Sent {
+  readonly request: ClientRequest;
+  readonly body: string;
+  /** Undefined when nothing records it. */
+  readonly recorded: RecordedExchange | undefined;
 }
 
 /** The timeout for the headers. A provider without headers by then counts as hung; queueing providers send them sooner. */
@@ -69,18 +79,18 @@ export function createTransport(options: TransportOptions): Transport {
   // An explicit 0, because otherwise the pool's idle timeout would also end a model that thinks for long.
   const fixed = { agent, timeout: 0 };
   const open = secure ? requestHttps : requestHttp;
-  const send = (path: string, accept: string, { headers, signal }: Post): ClientRequest => {
+  const send = (path: string, accept: string, { headers, body, signal, recorder }: Post): Sent => {
     const url = new URL(options.baseUrl.href.replace(/(?<!\/)\/*$/, path));
     const typed = { "content-type": "application/json", accept, ...headers };
+    const recorded = recorder?.open(path, { headers: typed, body });
     const request = open(url, { ...fixed, method: "POST", headers: typed });
     destroyOnAbort(request, signal);
-    return request;
+    return { request, body, recorded };
   };
   return {
-    post: async (path, post) =>
-      await exchange(options, send(path, "text/event-stream", post), post.body, refuseOtherThanStream),
+    post: async (path, post) => await exchange(options, send(path, "text/event-stream", post), refuseOtherThanStream),
     ask: async (path, post) => {
-      const response = await exchange(options, send(path, "application/json", post), post.body, refuseErrors);
+      const response = await exchange(options, send(path, "application/json", post), refuseErrors);
       return await readAnswer(options, response);
     },
     close: () => agent.destroy(),
@@ -112,8 +122,7 @@ function destroyOnAbort(request: ClientRequest, signal: AbortSignal): void {
 
 async function exchange(
   options: TransportOptions,
-  request: ClientRequest,
-  body: string,
+  { request, body, recorded }: Sent,
   refuse: (options: TransportOptions, response: IncomingMessage) => Promise<void>,
 ): Promise<IncomingMessage> {
   const answered = new AbortController();
@@ -128,6 +137,7 @@ async function exchange(
   });
   try {
     const response = await awaitResponse(request, body);
+    recorded?.answer(response);
     await refuse(options, response);
     return response;
   } catch (error) {

@@ -1,6 +1,6 @@
 // Settings of models and their limits: `providers`, `defaults`, `circuit_breaker`, `budgets`.
 
-import { baseUrl, choice, decimal, integer, text, token } from "../kinds.ts";
+import { baseUrl, choice, decimal, flag, integer, text, token } from "../kinds.ts";
 
 const documented = true;
 /** The maximum of the contract's int32 fields. */
@@ -60,6 +60,20 @@ export const modelKeys = {
     min: 1,
     max: 60_000,
     about: "Delay before the first retry of a model request.",
+  }),
+  keepModelCalls: flag({
+    path: "providers.keep_calls",
+    fallback: false,
+    about:
+      "Whether the service keeps each call of a model in a run as it was sent and answered, without credentials, for its client and as " +
+      "long as the log.",
+  }),
+  keptCallBytes: integer({
+    path: "providers.kept_call_bytes",
+    fallback: 262_144,
+    min: 1_024,
+    max: 1_048_576,
+    about: "Maximum size of the body of a kept call, and of its answer. The rest is cut.",
   }),
   defaultModel: text({
     path: "defaults.model",

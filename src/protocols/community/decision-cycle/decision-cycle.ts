@@ -149,7 +149,10 @@ async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverS
   yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn: 1 } } } };
   const { runId, client } = context;
   const redacted = { runId, client, signal, span: redactSpan(context.span, redact) };
-  const asked = respond({ context: redacted, model, request, turn: 1, before: {}, runMax: runBudget, dayBudget });
+  const asked = respond({
+    ...{ context: redacted, model, request, turn: 1, before: {}, runMax: runBudget, dayBudget },
+    isSecret: true,
+  });
   const response = yield* redactSteps(asked, redact, 1);
   if ("why" in response) {
     const { context, events, redact } = cycle;

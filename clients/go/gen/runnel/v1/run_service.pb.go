@@ -1322,6 +1322,134 @@ func (x *ListRunResultsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of ListModelCalls.
+type ListModelCallsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the run.
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Maximum number of calls to return: 1 to 250; 0 means 50. A page of large calls may be shorter.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// `next_page_token` of the previous page; unset means the first page.
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Returns only the calls of this turn; 0 means all turns.
+	Turn          int32 `protobuf:"varint,4,opt,name=turn,proto3" json:"turn,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelCallsRequest) Reset() {
+	*x = ListModelCallsRequest{}
+	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelCallsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelCallsRequest) ProtoMessage() {}
+
+func (x *ListModelCallsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelCallsRequest.ProtoReflect.Descriptor instead.
+func (*ListModelCallsRequest) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ListModelCallsRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ListModelCallsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListModelCallsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListModelCallsRequest) GetTurn() int32 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
+}
+
+// Response of ListModelCalls.
+type ListModelCallsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The calls, oldest first.
+	ModelCalls []*ModelCall `protobuf:"bytes,1,rep,name=model_calls,json=modelCalls,proto3" json:"model_calls,omitempty"`
+	// Token of the next page; empty when there are no more calls for now.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelCallsResponse) Reset() {
+	*x = ListModelCallsResponse{}
+	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelCallsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelCallsResponse) ProtoMessage() {}
+
+func (x *ListModelCallsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelCallsResponse.ProtoReflect.Descriptor instead.
+func (*ListModelCallsResponse) Descriptor() ([]byte, []int) {
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListModelCallsResponse) GetModelCalls() []*ModelCall {
+	if x != nil {
+		return x.ModelCalls
+	}
+	return nil
+}
+
+func (x *ListModelCallsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // Request of CancelRun.
 type CancelRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1333,7 +1461,7 @@ type CancelRunRequest struct {
 
 func (x *CancelRunRequest) Reset() {
 	*x = CancelRunRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1345,7 +1473,7 @@ func (x *CancelRunRequest) String() string {
 func (*CancelRunRequest) ProtoMessage() {}
 
 func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[18]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1358,7 +1486,7 @@ func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{18}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CancelRunRequest) GetRunId() string {
@@ -1379,7 +1507,7 @@ type CancelRunResponse struct {
 
 func (x *CancelRunResponse) Reset() {
 	*x = CancelRunResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1391,7 +1519,7 @@ func (x *CancelRunResponse) String() string {
 func (*CancelRunResponse) ProtoMessage() {}
 
 func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[19]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1404,7 +1532,7 @@ func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{19}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CancelRunResponse) GetRun() *Run {
@@ -1437,7 +1565,7 @@ type CancelRunsRequest struct {
 
 func (x *CancelRunsRequest) Reset() {
 	*x = CancelRunsRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1449,7 +1577,7 @@ func (x *CancelRunsRequest) String() string {
 func (*CancelRunsRequest) ProtoMessage() {}
 
 func (x *CancelRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[20]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1462,7 +1590,7 @@ func (x *CancelRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunsRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunsRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{20}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CancelRunsRequest) GetSessionId() string {
@@ -1525,7 +1653,7 @@ type CancelRunsResponse struct {
 
 func (x *CancelRunsResponse) Reset() {
 	*x = CancelRunsResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[21]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1537,7 +1665,7 @@ func (x *CancelRunsResponse) String() string {
 func (*CancelRunsResponse) ProtoMessage() {}
 
 func (x *CancelRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[21]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1550,7 +1678,7 @@ func (x *CancelRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunsResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunsResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{21}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CancelRunsResponse) GetCancelled() int32 {
@@ -1571,7 +1699,7 @@ type DeleteRunRequest struct {
 
 func (x *DeleteRunRequest) Reset() {
 	*x = DeleteRunRequest{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[22]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1583,7 +1711,7 @@ func (x *DeleteRunRequest) String() string {
 func (*DeleteRunRequest) ProtoMessage() {}
 
 func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[22]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1596,7 +1724,7 @@ func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRunRequest) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{22}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeleteRunRequest) GetRunId() string {
@@ -1615,7 +1743,7 @@ type DeleteRunResponse struct {
 
 func (x *DeleteRunResponse) Reset() {
 	*x = DeleteRunResponse{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[23]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1627,7 +1755,7 @@ func (x *DeleteRunResponse) String() string {
 func (*DeleteRunResponse) ProtoMessage() {}
 
 func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[23]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1640,7 +1768,7 @@ func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRunResponse) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{23}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{25}
 }
 
 // TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same
@@ -1655,7 +1783,7 @@ type TailRunBytes struct {
 
 func (x *TailRunBytes) Reset() {
 	*x = TailRunBytes{}
-	mi := &file_runnel_v1_run_service_proto_msgTypes[24]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1795,7 @@ func (x *TailRunBytes) String() string {
 func (*TailRunBytes) ProtoMessage() {}
 
 func (x *TailRunBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_runnel_v1_run_service_proto_msgTypes[24]
+	mi := &file_runnel_v1_run_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,7 +1808,7 @@ func (x *TailRunBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TailRunBytes.ProtoReflect.Descriptor instead.
 func (*TailRunBytes) Descriptor() ([]byte, []int) {
-	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{24}
+	return file_runnel_v1_run_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *TailRunBytes) GetResults() [][]byte {
@@ -1694,7 +1822,7 @@ var File_runnel_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1brunnel/v1/run_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x17runnel/v1/message.proto\x1a\x16runnel/v1/result.proto\x1a\x13runnel/v1/run.proto\x1a\x17runnel/v1/session.proto\"0\n" +
+	"\x1brunnel/v1/run_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x17runnel/v1/message.proto\x1a\x1arunnel/v1/model_call.proto\x1a\x16runnel/v1/result.proto\x1a\x13runnel/v1/run.proto\x1a\x17runnel/v1/session.proto\"0\n" +
 	"\rGetRunRequest\x12\x1f\n" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"U\n" +
 	"\x0eGetRunResponse\x12 \n" +
@@ -1799,6 +1927,17 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\tpageToken\"y\n" +
 	"\x16ListRunResultsResponse\x127\n" +
 	"\aresults\x18\x01 \x03(\v2\x14.runnel.v1.RunResultB\a\xa2\xd9\xf4\a\x02\x10\x01R\aresults\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa7\x01\n" +
+	"\x15ListModelCallsRequest\x12\x1f\n" +
+	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xfa\x01(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\bR\tpageToken\x12\x1b\n" +
+	"\x04turn\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04turn\"\x80\x01\n" +
+	"\x16ListModelCallsResponse\x12>\n" +
+	"\vmodel_calls\x18\x01 \x03(\v2\x14.runnel.v1.ModelCallB\a\xa2\xd9\xf4\a\x02\x10\x01R\n" +
+	"modelCalls\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"3\n" +
 	"\x10CancelRunRequest\x12\x1f\n" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"5\n" +
@@ -1821,7 +1960,8 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"\x13\n" +
 	"\x11DeleteRunResponse\"(\n" +
 	"\fTailRunBytes\x12\x18\n" +
-	"\aresults\x18\x01 \x03(\fR\aresults2\xbd\t\n" +
+	"\aresults\x18\x01 \x03(\fR\aresults2\xbe\n" +
+	"\n" +
 	"\n" +
 	"RunService\x12`\n" +
 	"\x06GetRun\x12\x18.runnel.v1.GetRunRequest\x1a\x19.runnel.v1.GetRunResponse\"!\x82\xd3\xe4\x93\x02\x18b\x03run\x12\x11/v1/runs/{run_id}\x90\x02\x01\x12p\n" +
@@ -1834,7 +1974,8 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\tWatchRuns\x12\x1b.runnel.v1.WatchRunsRequest\x1a\x1c.runnel.v1.WatchRunsResponse\"\x19\x82\xd3\xe4\x93\x02\x10\x12\x0e/v1/runs:watch\x90\x02\x010\x01\x12r\n" +
 	"\aTailRun\x12\x19.runnel.v1.TailRunRequest\x1a\x1a.runnel.v1.TailRunResponse\".\xd0\xd9\xf4\a\x04\x82\xd3\xe4\x93\x02 \x12\x1e/v1/runs/{run_id}/results:tail\x90\x02\x010\x01\x12v\n" +
 	"\vTailRunTree\x12\x1d.runnel.v1.TailRunTreeRequest\x1a\x1e.runnel.v1.TailRunTreeResponse\"&\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/runs/{run_id}/tree:tail\x90\x02\x010\x01\x12{\n" +
-	"\x0eListRunResults\x12 .runnel.v1.ListRunResultsRequest\x1a!.runnel.v1.ListRunResultsResponse\"$\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/runs/{run_id}/results\x90\x02\x01\x12s\n" +
+	"\x0eListRunResults\x12 .runnel.v1.ListRunResultsRequest\x1a!.runnel.v1.ListRunResultsResponse\"$\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/runs/{run_id}/results\x90\x02\x01\x12\x7f\n" +
+	"\x0eListModelCalls\x12 .runnel.v1.ListModelCallsRequest\x1a!.runnel.v1.ListModelCallsResponse\"(\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/runs/{run_id}/model-calls\x90\x02\x01\x12s\n" +
 	"\tCancelRun\x12\x1b.runnel.v1.CancelRunRequest\x1a\x1c.runnel.v1.CancelRunResponse\"+\x82\xd3\xe4\x93\x02\":\x01*b\x03run\"\x18/v1/runs/{run_id}:cancel\x90\x02\x02\x12h\n" +
 	"\n" +
 	"CancelRuns\x12\x1c.runnel.v1.CancelRunsRequest\x1a\x1d.runnel.v1.CancelRunsResponse\"\x1d\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v1/runs:cancel\x90\x02\x02\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa1\x01\n" +
@@ -1854,7 +1995,7 @@ func file_runnel_v1_run_service_proto_rawDescGZIP() []byte {
 }
 
 var file_runnel_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_runnel_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_runnel_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_runnel_v1_run_service_proto_goTypes = []any{
 	(ListRunsRequest_Order)(0),     // 0: runnel.v1.ListRunsRequest.Order
 	(*GetRunRequest)(nil),          // 1: runnel.v1.GetRunRequest
@@ -1875,70 +2016,76 @@ var file_runnel_v1_run_service_proto_goTypes = []any{
 	(*TailRunTreeResponse)(nil),    // 16: runnel.v1.TailRunTreeResponse
 	(*ListRunResultsRequest)(nil),  // 17: runnel.v1.ListRunResultsRequest
 	(*ListRunResultsResponse)(nil), // 18: runnel.v1.ListRunResultsResponse
-	(*CancelRunRequest)(nil),       // 19: runnel.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),      // 20: runnel.v1.CancelRunResponse
-	(*CancelRunsRequest)(nil),      // 21: runnel.v1.CancelRunsRequest
-	(*CancelRunsResponse)(nil),     // 22: runnel.v1.CancelRunsResponse
-	(*DeleteRunRequest)(nil),       // 23: runnel.v1.DeleteRunRequest
-	(*DeleteRunResponse)(nil),      // 24: runnel.v1.DeleteRunResponse
-	(*TailRunBytes)(nil),           // 25: runnel.v1.TailRunBytes
-	(*Run)(nil),                    // 26: runnel.v1.Run
-	(*Message)(nil),                // 27: runnel.v1.Message
-	(*Agent)(nil),                  // 28: runnel.v1.Agent
-	(Run_State)(0),                 // 29: runnel.v1.Run.State
-	(*timestamppb.Timestamp)(nil),  // 30: google.protobuf.Timestamp
-	(*RunResult)(nil),              // 31: runnel.v1.RunResult
+	(*ListModelCallsRequest)(nil),  // 19: runnel.v1.ListModelCallsRequest
+	(*ListModelCallsResponse)(nil), // 20: runnel.v1.ListModelCallsResponse
+	(*CancelRunRequest)(nil),       // 21: runnel.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),      // 22: runnel.v1.CancelRunResponse
+	(*CancelRunsRequest)(nil),      // 23: runnel.v1.CancelRunsRequest
+	(*CancelRunsResponse)(nil),     // 24: runnel.v1.CancelRunsResponse
+	(*DeleteRunRequest)(nil),       // 25: runnel.v1.DeleteRunRequest
+	(*DeleteRunResponse)(nil),      // 26: runnel.v1.DeleteRunResponse
+	(*TailRunBytes)(nil),           // 27: runnel.v1.TailRunBytes
+	(*Run)(nil),                    // 28: runnel.v1.Run
+	(*Message)(nil),                // 29: runnel.v1.Message
+	(*Agent)(nil),                  // 30: runnel.v1.Agent
+	(Run_State)(0),                 // 31: runnel.v1.Run.State
+	(*timestamppb.Timestamp)(nil),  // 32: google.protobuf.Timestamp
+	(*RunResult)(nil),              // 33: runnel.v1.RunResult
+	(*ModelCall)(nil),              // 34: runnel.v1.ModelCall
 }
 var file_runnel_v1_run_service_proto_depIdxs = []int32{
-	26, // 0: runnel.v1.GetRunResponse.run:type_name -> runnel.v1.Run
-	27, // 1: runnel.v1.GetRunInputResponse.messages:type_name -> runnel.v1.Message
-	28, // 2: runnel.v1.GetRunInputResponse.agent:type_name -> runnel.v1.Agent
-	29, // 3: runnel.v1.ListRunsRequest.states:type_name -> runnel.v1.Run.State
-	30, // 4: runnel.v1.ListRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	30, // 5: runnel.v1.ListRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	28, // 0: runnel.v1.GetRunResponse.run:type_name -> runnel.v1.Run
+	29, // 1: runnel.v1.GetRunInputResponse.messages:type_name -> runnel.v1.Message
+	30, // 2: runnel.v1.GetRunInputResponse.agent:type_name -> runnel.v1.Agent
+	31, // 3: runnel.v1.ListRunsRequest.states:type_name -> runnel.v1.Run.State
+	32, // 4: runnel.v1.ListRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	32, // 5: runnel.v1.ListRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
 	0,  // 6: runnel.v1.ListRunsRequest.order:type_name -> runnel.v1.ListRunsRequest.Order
-	30, // 7: runnel.v1.ListRunsRequest.change_time_from:type_name -> google.protobuf.Timestamp
-	30, // 8: runnel.v1.ListRunsRequest.change_time_to:type_name -> google.protobuf.Timestamp
-	26, // 9: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
-	30, // 10: runnel.v1.SearchRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	30, // 11: runnel.v1.SearchRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	32, // 7: runnel.v1.ListRunsRequest.change_time_from:type_name -> google.protobuf.Timestamp
+	32, // 8: runnel.v1.ListRunsRequest.change_time_to:type_name -> google.protobuf.Timestamp
+	28, // 9: runnel.v1.ListRunsResponse.runs:type_name -> runnel.v1.Run
+	32, // 10: runnel.v1.SearchRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	32, // 11: runnel.v1.SearchRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
 	9,  // 12: runnel.v1.SearchRunsResponse.matches:type_name -> runnel.v1.RunMatch
-	26, // 13: runnel.v1.RunMatch.run:type_name -> runnel.v1.Run
+	28, // 13: runnel.v1.RunMatch.run:type_name -> runnel.v1.Run
 	10, // 14: runnel.v1.RunMatch.snippet:type_name -> runnel.v1.SnippetPart
-	26, // 15: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
-	31, // 16: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
-	31, // 17: runnel.v1.TailRunTreeResponse.result:type_name -> runnel.v1.RunResult
-	31, // 18: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
-	26, // 19: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
-	30, // 20: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
-	30, // 21: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
-	1,  // 22: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
-	3,  // 23: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
-	5,  // 24: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
-	7,  // 25: runnel.v1.RunService.SearchRuns:input_type -> runnel.v1.SearchRunsRequest
-	23, // 26: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
-	11, // 27: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
-	13, // 28: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
-	15, // 29: runnel.v1.RunService.TailRunTree:input_type -> runnel.v1.TailRunTreeRequest
-	17, // 30: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
-	19, // 31: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
-	21, // 32: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
-	2,  // 33: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
-	4,  // 34: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
-	6,  // 35: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
-	8,  // 36: runnel.v1.RunService.SearchRuns:output_type -> runnel.v1.SearchRunsResponse
-	24, // 37: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
-	12, // 38: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
-	14, // 39: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
-	16, // 40: runnel.v1.RunService.TailRunTree:output_type -> runnel.v1.TailRunTreeResponse
-	18, // 41: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
-	20, // 42: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
-	22, // 43: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
-	33, // [33:44] is the sub-list for method output_type
-	22, // [22:33] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	28, // 15: runnel.v1.WatchRunsResponse.run:type_name -> runnel.v1.Run
+	33, // 16: runnel.v1.TailRunResponse.results:type_name -> runnel.v1.RunResult
+	33, // 17: runnel.v1.TailRunTreeResponse.result:type_name -> runnel.v1.RunResult
+	33, // 18: runnel.v1.ListRunResultsResponse.results:type_name -> runnel.v1.RunResult
+	34, // 19: runnel.v1.ListModelCallsResponse.model_calls:type_name -> runnel.v1.ModelCall
+	28, // 20: runnel.v1.CancelRunResponse.run:type_name -> runnel.v1.Run
+	32, // 21: runnel.v1.CancelRunsRequest.create_time_from:type_name -> google.protobuf.Timestamp
+	32, // 22: runnel.v1.CancelRunsRequest.create_time_to:type_name -> google.protobuf.Timestamp
+	1,  // 23: runnel.v1.RunService.GetRun:input_type -> runnel.v1.GetRunRequest
+	3,  // 24: runnel.v1.RunService.GetRunInput:input_type -> runnel.v1.GetRunInputRequest
+	5,  // 25: runnel.v1.RunService.ListRuns:input_type -> runnel.v1.ListRunsRequest
+	7,  // 26: runnel.v1.RunService.SearchRuns:input_type -> runnel.v1.SearchRunsRequest
+	25, // 27: runnel.v1.RunService.DeleteRun:input_type -> runnel.v1.DeleteRunRequest
+	11, // 28: runnel.v1.RunService.WatchRuns:input_type -> runnel.v1.WatchRunsRequest
+	13, // 29: runnel.v1.RunService.TailRun:input_type -> runnel.v1.TailRunRequest
+	15, // 30: runnel.v1.RunService.TailRunTree:input_type -> runnel.v1.TailRunTreeRequest
+	17, // 31: runnel.v1.RunService.ListRunResults:input_type -> runnel.v1.ListRunResultsRequest
+	19, // 32: runnel.v1.RunService.ListModelCalls:input_type -> runnel.v1.ListModelCallsRequest
+	21, // 33: runnel.v1.RunService.CancelRun:input_type -> runnel.v1.CancelRunRequest
+	23, // 34: runnel.v1.RunService.CancelRuns:input_type -> runnel.v1.CancelRunsRequest
+	2,  // 35: runnel.v1.RunService.GetRun:output_type -> runnel.v1.GetRunResponse
+	4,  // 36: runnel.v1.RunService.GetRunInput:output_type -> runnel.v1.GetRunInputResponse
+	6,  // 37: runnel.v1.RunService.ListRuns:output_type -> runnel.v1.ListRunsResponse
+	8,  // 38: runnel.v1.RunService.SearchRuns:output_type -> runnel.v1.SearchRunsResponse
+	26, // 39: runnel.v1.RunService.DeleteRun:output_type -> runnel.v1.DeleteRunResponse
+	12, // 40: runnel.v1.RunService.WatchRuns:output_type -> runnel.v1.WatchRunsResponse
+	14, // 41: runnel.v1.RunService.TailRun:output_type -> runnel.v1.TailRunResponse
+	16, // 42: runnel.v1.RunService.TailRunTree:output_type -> runnel.v1.TailRunTreeResponse
+	18, // 43: runnel.v1.RunService.ListRunResults:output_type -> runnel.v1.ListRunResultsResponse
+	20, // 44: runnel.v1.RunService.ListModelCalls:output_type -> runnel.v1.ListModelCallsResponse
+	22, // 45: runnel.v1.RunService.CancelRun:output_type -> runnel.v1.CancelRunResponse
+	24, // 46: runnel.v1.RunService.CancelRuns:output_type -> runnel.v1.CancelRunsResponse
+	35, // [35:47] is the sub-list for method output_type
+	23, // [23:35] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_runnel_v1_run_service_proto_init() }
@@ -1947,6 +2094,7 @@ func file_runnel_v1_run_service_proto_init() {
 		return
 	}
 	file_runnel_v1_message_proto_init()
+	file_runnel_v1_model_call_proto_init()
 	file_runnel_v1_result_proto_init()
 	file_runnel_v1_run_proto_init()
 	file_runnel_v1_session_proto_init()
@@ -1963,7 +2111,7 @@ func file_runnel_v1_run_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runnel_v1_run_service_proto_rawDesc), len(file_runnel_v1_run_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   25,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

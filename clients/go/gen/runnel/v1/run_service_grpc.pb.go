@@ -28,6 +28,7 @@ const (
 	RunService_TailRun_FullMethodName        = "/runnel.v1.RunService/TailRun"
 	RunService_TailRunTree_FullMethodName    = "/runnel.v1.RunService/TailRunTree"
 	RunService_ListRunResults_FullMethodName = "/runnel.v1.RunService/ListRunResults"
+	RunService_ListModelCalls_FullMethodName = "/runnel.v1.RunService/ListModelCalls"
 	RunService_CancelRun_FullMethodName      = "/runnel.v1.RunService/CancelRun"
 	RunService_CancelRuns_FullMethodName     = "/runnel.v1.RunService/CancelRuns"
 )
@@ -89,6 +90,11 @@ type RunServiceClient interface {
 	TailRunTree(ctx context.Context, in *TailRunTreeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TailRunTreeResponse], error)
 	// Lists the stored results of a run, oldest first, without waiting for more.
 	ListRunResults(ctx context.Context, in *ListRunResultsRequest, opts ...grpc.CallOption) (*ListRunResultsResponse, error)
+	// Lists the calls of models of a run, oldest first: what was sent to the provider, and what it answered.
+	//
+	// The service keeps calls only while its setting `providers.keep_calls` is on. They are deleted with the run, and after the retention
+	// of logs. Calls of a decision cycle and of the host API are not kept.
+	ListModelCalls(ctx context.Context, in *ListModelCallsRequest, opts ...grpc.CallOption) (*ListModelCallsResponse, error)
 	// Requests the cancellation of a run and returns the run without waiting for its end.
 	//
 	// A queued or waiting run ends at once. A running run receives a cancel signal. Follow its log for the `run.failed` with code
@@ -226,6 +232,16 @@ func (c *runServiceClient) ListRunResults(ctx context.Context, in *ListRunResult
 	return out, nil
 }
 
+func (c *runServiceClient) ListModelCalls(ctx context.Context, in *ListModelCallsRequest, opts ...grpc.CallOption) (*ListModelCallsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListModelCallsResponse)
+	err := c.cc.Invoke(ctx, RunService_ListModelCalls_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *runServiceClient) CancelRun(ctx context.Context, in *CancelRunRequest, opts ...grpc.CallOption) (*CancelRunResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CancelRunResponse)
@@ -303,6 +319,11 @@ type RunServiceServer interface {
 	TailRunTree(*TailRunTreeRequest, grpc.ServerStreamingServer[TailRunTreeResponse]) error
 	// Lists the stored results of a run, oldest first, without waiting for more.
 	ListRunResults(context.Context, *ListRunResultsRequest) (*ListRunResultsResponse, error)
+	// Lists the calls of models of a run, oldest first: what was sent to the provider, and what it answered.
+	//
+	// The service keeps calls only while its setting `providers.keep_calls` is on. They are deleted with the run, and after the retention
+	// of logs. Calls of a decision cycle and of the host API are not kept.
+	ListModelCalls(context.Context, *ListModelCallsRequest) (*ListModelCallsResponse, error)
 	// Requests the cancellation of a run and returns the run without waiting for its end.
 	//
 	// A queued or waiting run ends at once. A running run receives a cancel signal. Follow its log for the `run.failed` with code
@@ -349,6 +370,9 @@ func (UnimplementedRunServiceServer) TailRunTree(*TailRunTreeRequest, grpc.Serve
 }
 func (UnimplementedRunServiceServer) ListRunResults(context.Context, *ListRunResultsRequest) (*ListRunResultsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRunResults not implemented")
+}
+func (UnimplementedRunServiceServer) ListModelCalls(context.Context, *ListModelCallsRequest) (*ListModelCallsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListModelCalls not implemented")
 }
 func (UnimplementedRunServiceServer) CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelRun not implemented")
@@ -518,6 +542,24 @@ func _RunService_ListRunResults_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RunService_ListModelCalls_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListModelCallsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).ListModelCalls(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_ListModelCalls_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).ListModelCalls(ctx, req.(*ListModelCallsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RunService_CancelRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CancelRunRequest)
 	if err := dec(in); err != nil {
@@ -584,6 +626,10 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRunResults",
 			Handler:    _RunService_ListRunResults_Handler,
+		},
+		{
+			MethodName: "ListModelCalls",
+			Handler:    _RunService_ListModelCalls_Handler,
 		},
 		{
 			MethodName: "CancelRun",

@@ -277,3 +277,20 @@ test("the site refuses, is broken, and is left before it answers: a message star
   expect(new Set(site.asked.map((asked) => asked.request_id)).size).toBe(1);
   expect(provider.requests).toHaveLength(1);
 });
+
+test("a page sets properties before the script has loaded, and moves the element in mid-answer", async () => {
+  const { provider, site } = await setStage();
+  const goOn = respondInSteps(provider, ["One, ", "two. "]);
+  const { page } = await openChat(site, "/early");
+  await page.getByRole("button", { name: "Ask" }).waitFor();
+  await send(page, "Count.");
+  await seeAnswer(page, "One,");
+  await page.evaluate('document.querySelector("main").prepend(document.querySelector("runnel-chat"), "Moved")');
+  goOn();
+  await seeAnswer(page, "One, two.");
+  goOn();
+  await page.getByRole("button", { name: "Ask" }).waitFor();
+  expect(provider.requests).toHaveLength(1);
+  await page.evaluate('document.querySelector("runnel-chat").removeAttribute("endpoint")');
+  await page.getByText("This chat is not ready: its page has to set `endpoint` and `backend`.").waitFor();
+});

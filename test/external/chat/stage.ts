@@ -59,6 +59,10 @@ export async function startSite(folder: string, agent: object = {}): Promise<Sit
     switch (request.url) {
       case "/":
         return { status: 200, type: "text/html", body: printPage("/chat.js", plainBody(endpoint)) };
+      case "/early":
+        return { status: 200, type: "text/html", body: printPage("/chat.js", earlyBody(endpoint)) };
+      case "/early.js":
+        return { status: 200, type: "text/javascript", body: earlyScript };
       case "/react":
         return { status: 200, type: "text/html", body: printPage("/react.js", reactBody(endpoint)) };
       case "/chat.js":
@@ -184,6 +188,17 @@ main { max-inline-size: 46rem; margin: auto; padding: 16px; }
 function plainBody(endpoint: string): string {
   return `<main><h1>Ask us</h1><runnel-chat class="chat" endpoint="${endpoint}" backend="/chat"></runnel-chat></main>`;
 }
+
+/** The page sets properties of the element before the script that defines it. */
+function earlyBody(endpoint: string): string {
+  return `<main><runnel-chat class="chat" endpoint="${endpoint}"></runnel-chat></main><script src="/early.js"></script>`;
+}
+
+const earlyScript = `
+const chat = document.querySelector("runnel-chat");
+chat.words = { send: "Ask" };
+chat.backend = (request, signal) => fetch("/chat", { method: "POST", body: JSON.stringify(request), signal });
+`;
 
 function reactBody(endpoint: string): string {
   return `<div id="root" data-endpoint="${endpoint}"></div>`;

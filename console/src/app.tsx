@@ -9,7 +9,7 @@ import { onOtherKey } from "./api/access.ts";
 import { consoleBase, transport } from "./api/transport.ts";
 import { Frame } from "./frame/frame.tsx";
 import { setTitle } from "./lib/title.ts";
-import { forgetDrafts } from "./sessions/kept-draft.ts";
+import { forgetDrafts } from "./sessions/forget-drafts.ts";
 import { EmptyState, Loading } from "./ui/notice.tsx";
 import { views } from "./views.ts";
 

@@ -10,6 +10,7 @@ import "./style/frame.css";
 import "./style/runs.css";
 import "./style/run.css";
 import "./style/compare.css";
+import "./style/evaluate.css";
 import "./style/sessions.css";
 import "./style/tree.css";
 import "./style/new-run.css";

@@ -15,6 +15,12 @@ export const views: readonly View[] = [
   { path: "/runs/:runId", title: "Run", component: lazy(() => import("./run/run-view.tsx")) },
   { path: "/runs/:runId/receipt", title: "Receipt", component: lazy(() => import("./receipt/receipt-view.tsx")) },
   { path: "/compare", title: "Compare", component: lazy(() => import("./compare/compare-view.tsx")) },
+  { path: "/evaluate", title: "Evaluate runs", component: lazy(() => import("./evaluate/new-evaluation-view.tsx")) },
+  {
+    path: "/evaluations/:evaluationId",
+    title: "Evaluation",
+    component: lazy(() => import("./evaluate/evaluation-view.tsx")),
+  },
   {
     path: "/sessions",
     title: "Sessions",

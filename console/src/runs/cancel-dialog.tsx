@@ -5,15 +5,13 @@ import { createClient } from "@connectrpc/connect";
 import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
 import { type CancelRunsRequest, CancelRunsRequestSchema, RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { transport } from "../api/transport.ts";
+import { eachOfFew } from "../lib/few.ts";
 import { formatCount } from "../lib/format.ts";
 import { Question } from "../ui/question.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { type RunsFilter, toRequest } from "./runs-filter.ts";
 
 const service = createClient(RunService, transport);
-/** Calls at the same time, where each run needs one of its own. */
-const parallelMax = 4;
-
 // biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
 export default function CancelDialog({
   active,
@@ -26,7 +24,12 @@ export default function CancelDialog({
 }) {
   const request = toCancelRequest(filter);
   const cancel = async (): Promise<void> => {
-    const count = request === undefined ? await cancelEach(active) : (await service.cancelRuns(request)).cancelled;
+    let count = active.length;
+    if (request === undefined) {
+      await eachOfFew(active, ({ runId }) => service.cancelRun({ runId }));
+    } else {
+      count = (await service.cancelRuns(request)).cancelled;
+    }
     showToast({ tone: "good", text: `Asked ${formatCount(count)} ${count === 1 ? "run" : "runs"} to stop.` });
   };
   return (
@@ -53,15 +56,4 @@ function toCancelRequest(filter: RunsFilter): CancelRunsRequest | undefined {
   }
   const { states: _, errorContains: __, ...request } = toRequest(filter);
   return create(CancelRunsRequestSchema, { ...request, all: true });
-}
-
-async function cancelEach(runs: readonly Run[]): Promise<number> {
-  const rest = [...runs];
-  const work = async (): Promise<void> => {
-    for (let run = rest.pop(); run !== undefined; run = rest.pop()) {
-      await service.cancelRun({ runId: run.runId });
-    }
-  };
-  await Promise.all(Array.from({ length: parallelMax }, work));
-  return runs.length;
 }

@@ -43,7 +43,7 @@ export function RunsTable({
   readonly runs: readonly Run[];
   readonly nowMs: number;
   readonly hasMore: boolean;
-  /** The ids of the runs to compare. */
+  /** The ids of the runs that a person has marked. */
   readonly marked: readonly string[];
   readonly onMark: (runId: string) => void;
   readonly onEnd: () => void;
@@ -149,7 +149,7 @@ const RunRow = memo(function RunRow({
           <input
             type="checkbox"
             checked={isMarked}
-            aria-label={`Compare ${shortId(run.runId)}`}
+            aria-label={`Mark ${shortId(run.runId)}`}
             onChange={() => onMark(run.runId)}
           />
         </label>

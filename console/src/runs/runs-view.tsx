@@ -23,6 +23,7 @@ const pageSize = 100;
 const FirstRun = lazy(() => import("./first-run.tsx"));
 const SearchResults = lazy(() => import("./search-results.tsx"));
 const ColumnsMenu = lazy(() => import("./columns-menu.tsx"));
+const MarkedActions = lazy(() => import("./marked-actions.tsx"));
 const CancelDialog = lazy(() => import("./cancel-dialog.tsx"));
 
 export function RunsView() {
@@ -38,13 +39,11 @@ export function RunsView() {
   const active = filter.words === "" ? runs.filter(({ state }) => isActive(state)) : [];
   const [isCancelling, setCancelling] = useState(false);
   const [marked, setMarked] = useState<readonly string[]>([]);
-  // A third mark takes the place of the first.
   const mark = useCallback(
     (runId: string): void =>
-      setMarked((now) => (now.includes(runId) ? now.filter((id) => id !== runId) : [...now.slice(-1), runId])),
+      setMarked((now) => (now.includes(runId) ? now.filter((id) => id !== runId) : [...now, runId])),
     [],
   );
-  const [a, b] = marked;
   const search = useRef<HTMLInputElement>(null);
   useShortcuts({ "/": () => search.current?.focus() });
   return (
@@ -53,12 +52,7 @@ export function RunsView() {
         <h1>Runs</h1>
         <StreamBadge phase={changes.phase} />
         <div className="spacer" />
-        {a !== undefined && (
-          <Link href={`/compare?${new URLSearchParams({ a, ...(b !== undefined && { b }) })}`} className="button">
-            <Icon name="swap" />
-            {b === undefined ? "Compare with another" : "Compare the two"}
-          </Link>
-        )}
+        <Suspense>{marked.length > 0 && <MarkedActions marked={marked} />}</Suspense>
         {active.length > 0 && (
           <button type="button" className="button" onClick={() => setCancelling(true)}>
             <Icon name="stop" />

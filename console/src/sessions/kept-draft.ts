@@ -1,6 +1,7 @@
 // What a person has typed and not sent yet. It outlives a reload of the page, and ends with the tab.
 
 import { useState } from "react";
+import { prefix } from "./forget-drafts.ts";
 
 export interface Draft {
   readonly text: string;
@@ -8,8 +9,6 @@ export interface Draft {
   /** Stays until the message is sent or edited: after a broken call, the same message is sent once. */
   readonly requestId: string;
 }
-
-const prefix = "runnel.draft.";
 
 /** Returns the draft of a session, and the function that changes it. An empty text forgets it. */
 export function useDraft(name: string): readonly [draft: Draft, change: (change: Partial<Draft>) => void] {
@@ -20,13 +19,6 @@ export function useDraft(name: string): readonly [draft: Draft, change: (change:
     keep(name, next);
   };
   return [draft, change];
-}
-
-/** Forgets all drafts: another client must not see them. */
-export function forgetDrafts(): void {
-  for (const key of Object.keys(sessionStorage).filter((each) => each.startsWith(prefix))) {
-    sessionStorage.removeItem(key);
-  }
 }
 
 function read(name: string): Draft {

@@ -72,6 +72,8 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
   const set = (change: Partial<Draft>): void => setDraft((current) => ({ ...current, ...change }));
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    const { submitter } = event.nativeEvent as SubmitEvent;
+    const isCompared = submitter instanceof HTMLButtonElement && submitter.name === "compare";
     setError(undefined);
     const found = findProblems(draft);
     setProblems(found);
@@ -80,7 +82,12 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
     }
     setBusy(true);
     try {
-      navigate(`/runs/${await start(draft, origin)}`);
+      const runId = await start(draft, origin);
+      navigate(
+        isCompared && origin !== undefined
+          ? `/compare?${new URLSearchParams({ a: origin.runId, b: runId })}`
+          : `/runs/${runId}`,
+      );
     } catch (failure) {
       const refused = problemsOf(failure);
       setProblems(refused);
@@ -210,6 +217,11 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
             <button type="submit" className="button primary" disabled={isBusy}>
               {isBusy ? "Starting …" : "Start the run"}
             </button>
+            {origin !== undefined && (
+              <button type="submit" name="compare" className="button" disabled={isBusy}>
+                Start and compare
+              </button>
+            )}
             <span className="hint">Ctrl or ⌘ and Enter</span>
           </div>
         </form>

@@ -28,7 +28,7 @@ async function setStage() {
     });
     return runId;
   };
-  return { service, complete };
+  return { provider, service, complete };
 }
 
 const list = (path: string): Script =>
@@ -101,4 +101,21 @@ test("the page of a run leads to the runs of the same agent to compare with, and
   await page.getByLabel("Id of the other run").fill("no-run");
   await page.getByRole("button", { name: "Compare" }).click();
   await seeText(page, /run_id/);
+});
+
+test("a fork is started and compared with its origin in one step", async () => {
+  const { provider, service, complete } = await setStage();
+  const origin = await complete({ name: "writer" }, "Greet the world.", answer("Hello world."));
+  const opened = await openConsole(service.url, `runs/${origin}`, { viewport });
+  const { page } = opened;
+  await page.getByRole("link", { name: "Fork", exact: true }).click();
+  await page.getByLabel("Message").fill("Greet the moon.");
+  await expectFit(page, "the form of a fork");
+  provider.respond(answer("Hello moon."));
+  await page.getByRole("button", { name: "Start and compare" }).click();
+  await page.waitForURL((url) => url.pathname === "/console/compare" && url.searchParams.get("a") === origin);
+  const text = page.getByRole("region", { name: "Text: different" });
+  await text.locator("ins", { hasText: "moon" }).waitFor();
+  expect(await text.locator("del").allTextContents()).toEqual(["world"]);
+  expectCalm(opened);
 });

@@ -38,6 +38,9 @@ function fillOf({ client, sessions, resultsPerRun }: Growth): string {
     select run, client, session, 'grown ' || number, to_tsvector('simple', 'grown ' || number) || array_to_tsvector(array['client ' || md5(client)]), true from made;
   insert into run_text_cursor (run_id) select run from made order by run desc limit 1
     on conflict (is_only) do update set run_id = excluded.run_id;
+  insert into model_call (id, run_id, turn, provider, model, create_time, duration_ms, path, request_headers, request, request_bytes,
+    is_request_cut, status, answer_headers, answer, answer_bytes, is_answer_cut, error)
+    select run, run, 1, 'openai', 'gpt', time, 1, '/', '', '{}', 2, false, 200, '', '', 0, false, '' from made;
   insert into checkpoint (run_id, turn, sequence, state) select run, 1, 1, '' from made;
   insert into tool_call (run_id, turn, position, call, outcome, log_sequence) select run, 1, 0, '', '', 1 from made;
   insert into callback (client, session, run_id, sequence, status, base_url, state, end_time, create_time)

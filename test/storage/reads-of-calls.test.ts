@@ -69,7 +69,7 @@ async function openCalls(): Promise<Stage> {
   await meter.connection.query(autovacuumOff);
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const { url } = await startService({ databaseUrl, ...modelFlags(provider) }, { clock });
+  const { url } = await startService({ databaseUrl, ...modelFlags(provider), keepModelCalls: true }, { clock });
   const calls = callsOf(url);
   const makeCalls: Stage["makeCalls"] = async (times) => {
     for (let time = 0; time < times; time++) {
@@ -137,6 +137,7 @@ function callsOf(url: string): Calls {
     "list forks": () => ask("GET", `/v1/sessions?fork_of=${session}&page_size=5`),
     "list the newest messages": () => ask("GET", `/v1/sessions/${session}/transcript?order=newest_first`),
     "list results": () => ask("GET", `/v1/runs/${run}/results`),
+    "list the calls of models": () => ask("GET", `/v1/runs/${run}/model-calls`),
     "get a receipt": () => ask("GET", `/v1/runs/${run}/receipt`),
     "list callbacks": list("/v1/callbacks?page_size=5"),
     "list approvals": list("/v1/approvals?page_size=5"),

@@ -58,7 +58,7 @@ export async function listModelCalls(
       select * from model_call
       where run_id = ${runId} and (${turn ?? null}::int is null or turn = ${turn ?? null}::int)
         and id > ${after ?? "00000000-0000-0000-0000-000000000000"}::uuid
-      order by id limit ${rowsMax + 1}
+      order by run_id, id limit ${rowsMax + 1}
     ) as following order by id`.execute(db);
   const page = rows.slice(0, rowsMax).filter(({ bytes_before }) => Number(bytes_before) < bytesMax);
   return { rows: page, hasMore: page.length < rows.length };

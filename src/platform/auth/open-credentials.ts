@@ -1,7 +1,7 @@
 // Ends streams whose credential ends before them: an API key that is revoked or expires, or an access token that expires.
 //
 // E1  A key is looked up when it may have been revoked, and from time to time: a wake-up may be lost.
-// E2  All streams of a credential share its signal. Without a stream it costs nothing.
+// E2  Each stream has a signal of its own, which goes with it: a signal that all share would remember each stream that ever was.
 
 import { type Clock, over } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
@@ -29,11 +29,10 @@ export interface CredentialEnd extends Disposable {
 }
 
 interface Open {
-  readonly ended: AbortController;
+  readonly streams: Set<AbortController>;
   /** Aborts when the credential has no stream any more. */
   readonly closed: AbortController;
   readonly keyId: string | undefined;
-  count: number;
 }
 
 /** The credentials of the open streams of this replica. */
@@ -72,44 +71,47 @@ export class OpenCredentials {
   watch({ keyId, endMs }: Lifetime): CredentialEnd {
     const name = `${keyId} ${endMs}`;
     const known = this.#open.get(name);
-    const entry = known ?? { ended: new AbortController(), closed: new AbortController(), keyId, count: 0 };
-    entry.count += 1;
+    const open = known ?? { streams: new Set(), closed: new AbortController(), keyId };
     if (known === undefined) {
-      this.#open.set(name, entry);
-      void this.#expire(entry, endMs);
+      this.#open.set(name, open);
+      void this.#expire(open, endMs);
     }
-    return { signal: entry.ended.signal, [Symbol.dispose]: () => this.#close(name, entry) };
+    const stream = new AbortController();
+    open.streams.add(stream);
+    return { signal: stream.signal, [Symbol.dispose]: () => this.#close(name, open, stream) };
   }
 
-  #close(name: string, entry: Open): void {
-    entry.count -= 1;
-    if (entry.count === 0) {
+  #close(name: string, { streams, closed }: Open, stream: AbortController): void {
+    streams.delete(stream);
+    if (streams.size === 0 && this.#open.get(name)?.streams === streams) {
       this.#open.delete(name);
-      entry.closed.abort(over);
+      closed.abort(over);
     }
   }
 
-  async #expire({ ended, closed, keyId }: Open, endMs: number | undefined): Promise<void> {
+  async #expire(open: Open, endMs: number | undefined): Promise<void> {
     if (endMs === undefined) {
       return;
     }
-    const { clock, toError } = this.#options;
-    await clock.sleep(endMs - clock.nowMs(), closed.signal);
-    if (!closed.signal.aborted) {
-      ended.abort(toError(keyId === undefined ? tokenExpired() : keyExpired()));
+    const { clock } = this.#options;
+    await clock.sleep(endMs - clock.nowMs(), open.closed.signal);
+    this.#end(open, open.keyId === undefined ? tokenExpired() : keyExpired());
+  }
+
+  #end({ streams }: Open, fault: Fault): void {
+    const error = this.#options.toError(fault);
+    for (const stream of streams) {
+      stream.abort(error);
     }
   }
 
   async #look(): Promise<void> {
-    const keys = [...this.#open.values()].filter(({ keyId, ended }) => keyId !== undefined && !ended.signal.aborted);
-    if (keys.length === 0) {
-      return;
-    }
-    const { db, toError } = this.#options;
-    const ends = await listEndedKeys(db, [...new Set(keys.map(({ keyId = "" }) => keyId))]);
-    for (const { id, is_revoked } of ends) {
-      for (const { ended } of keys.filter(({ keyId }) => keyId === id)) {
-        ended.abort(toError(is_revoked ? keyRevoked() : keyExpired()));
+    const keys = Map.groupBy(this.#open.values(), ({ keyId }) => keyId);
+    const ids = [...keys.keys()].filter((id) => id !== undefined);
+    const ended = ids.length === 0 ? [] : await listEndedKeys(this.#options.db, ids);
+    for (const { id, is_revoked } of ended) {
+      for (const open of keys.get(id) ?? []) {
+        this.#end(open, is_revoked ? keyRevoked() : keyExpired());
       }
     }
   }

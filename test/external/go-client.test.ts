@@ -22,6 +22,7 @@ import { findFreePorts } from "../harness/free-ports.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
+import { atFreePort, callWebhook, startForTasks, tasksPrinted, webhookTold } from "./clients/tasks.ts";
 import { runProgram, startProgram } from "./program.ts";
 import { finish, openTalk, type Talk } from "./runners/service.ts";
 import { goModule } from "./runners/workers.ts";
@@ -222,6 +223,18 @@ describe.runIf(inject("hasGo"))("the module of Go, in an empty directory,", () =
     expect(verified.stdout.toString()).toMatch(new RegExp(`^${runId} completed [0-9]+\n$`));
   });
 
+  test("does the tasks of its README", async () => {
+    const { url } = await startForTasks();
+    const { stdout } = await runProgram(await build("tasks", url), [], { environment: keyEnvironment });
+    expect(stdout.toString().trim().split("\n")).toEqual(tasksPrinted);
+  });
+
+  test("takes a callback of the service in the webhook of its README, and no other", async () => {
+    const { port, code } = await atFreePort(exampleOf("webhook"));
+    const program = await compile("webhook", code);
+    expect(await callWebhook(startProgram(program, [], { environment: keyEnvironment }), port)).toEqual(webhookTold);
+  });
+
   test("runs a runner", async () => {
     const talk = await openTalk({
       name: "Go, installed",
@@ -233,12 +246,20 @@ describe.runIf(inject("hasGo"))("the module of Go, in an empty directory,", () =
 
   /** Builds a program of the README for the service at `url`, and returns its path. */
   async function build(name: string, url: string): Promise<string> {
+    return await compile(name, exampleOf(name).replaceAll("http://127.0.0.1:8090", url));
+  }
+
+  function exampleOf(name: string): string {
     const readme = readFileSync(join(source, "README.md"), "utf8");
     const block =
       readme.split("```go\n").find((each) => each.startsWith(`// ${name}.go\n`)) ?? expect.unreachable(name);
     const [text = ""] = block.split("```");
+    return text;
+  }
+
+  async function compile(name: string, code: string): Promise<string> {
     const folder = mkdtempSync(join(user, `${name}-`));
-    writeFileSync(join(folder, `${name}.go`), text.replaceAll("http://127.0.0.1:8090", url));
+    writeFileSync(join(folder, `${name}.go`), code);
     await runIn(folder, "go", ["vet", "."], environment);
     await runIn(folder, "go", ["build", "-o", "program", "."], environment);
     return join(folder, "program");

@@ -14,6 +14,7 @@ import { openCluster, openProvider } from "../fault/cluster.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
 import { until } from "../harness/wait.ts";
+import { atFreePort, callWebhook, startForTasks, tasksPrinted, webhookTold } from "./clients/tasks.ts";
 import { runProgram, startProgram } from "./program.ts";
 import { startTlsService } from "./tls-service.ts";
 
@@ -135,11 +136,23 @@ describe.runIf(inject("hasJava"))("the Java client", () => {
       expect(types.at(-1)).toBe("run.completed");
     });
 
+    test("the README's tasks do what they say", async () => {
+      const { url } = await startForTasks();
+      const code = atService(blockOf("java", "class Tasks"), Number(new URL(url).port));
+      const { stdout } = await runProgram("java", await compile("Tasks", code));
+      expect(stdout.toString().trim().split("\n")).toEqual(tasksPrinted);
+    });
+
+    test("the README's webhook takes a callback of the service, and no other", async () => {
+      const { port, code } = await atFreePort(blockOf("java", "class Webhook").replace("any-key", keyOf()));
+      expect(await callWebhook(startProgram("java", await compile("Webhook", code)), port)).toEqual(webhookTold);
+    });
+
     test("the README's function runs in the caller, and its other lines compile", async () => {
       const { provider, environment } = await openProvider();
       provider.respond(callTools({ id: "call_1", name: "add", arguments: '{"a":2,"b":40}' }), answer("It is 42."));
       const service = await (await openCluster(environment)).start();
-      const fragments = [blockOf("java", "LocalFunction add"), blockOf("java", "verifyCallback")];
+      const fragments = [blockOf("java", "LocalFunction add"), blockOf("java", "verifyReceipt")];
       const words = await compile("Fragments", atService(classAround(fragments), Number(new URL(service.url).port)));
       const { stdout } = await runProgram("java", words);
       expect(stdout.toString()).toBe("It is 42.\n");

@@ -12,6 +12,7 @@ import { openCluster, openProvider } from "../fault/cluster.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
 import { until } from "../harness/wait.ts";
+import { atFreePort, callWebhook, startForTasks, tasksPrinted, webhookTold } from "./clients/tasks.ts";
 import { runProgram, startProgram } from "./program.ts";
 import { type Environment, makeEnvironment } from "./runners/environment.ts";
 import { openTalk } from "./runners/service.ts";
@@ -114,11 +115,12 @@ describe.skipIf(python === "")("the client for Python", () => {
     });
 
     test("gives the examples of its README types that mypy --strict finds no fault with", async () => {
-      const paths = ["follow.py", "ask.py", "receipt.py", "my_runner.py"].map((name) => writeExample(name));
+      const names = ["follow.py", "ask.py", "tasks.py", "webhook.py", "receipt.py", "my_runner.py"];
+      const paths = names.map((name) => writeExample(name));
       const options = ["--strict", "--cache-dir", "/dev/null", "--python-executable", place.program("python")];
       const check = (files: readonly string[]) =>
         startProgram(python, ["-m", "mypy", ...options, ...files], { directory: folder }).finished;
-      expect((await check(paths)).stdout.toString()).toContain("no issues found in 4 source files");
+      expect((await check(paths)).stdout.toString()).toContain("no issues found in 6 source files");
       // It has types: a field that does not exist is found.
       const wrong = join(folder, "wrong.py");
       writeFileSync(wrong, "from runnel_client import v1\nprint(v1.Run().stat)\n");
@@ -151,6 +153,19 @@ describe.skipIf(python === "")("the client for Python", () => {
       const { runs } = (await response.json()) as { runs: { run_id: string }[] };
       expect(runs.length).toBe(2);
       expect(await finishExample(writeExample("receipt.py", port), runs[0]?.run_id ?? "")).toMatch(/^completed \d+\n$/);
+    });
+
+    test("does the tasks of its README", async () => {
+      const { url } = await startForTasks();
+      const printed = await finishExample(writeExample("tasks.py", new URL(url).port));
+      expect(printed.trim().split("\n")).toEqual(tasksPrinted);
+    });
+
+    test("takes a callback of the service in the webhook of its README, and no other", async () => {
+      const path = writeExample("webhook.py");
+      const { port, code } = await atFreePort(readFileSync(path, "utf8"));
+      writeFileSync(path, code);
+      expect(await callWebhook(startExample(path), port)).toEqual(webhookTold);
     });
 
     test("runs the runner of its README", async () => {

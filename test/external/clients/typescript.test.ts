@@ -13,8 +13,9 @@ import { repositoryRoot } from "../../../scripts/run-command.ts";
 import { cases, runCases } from "../../clients/kit.ts";
 import { programSubject } from "../../clients/subject.ts";
 import { keyOf } from "../../harness/credentials.ts";
-import { startProgram } from "../program.ts";
+import { type Running, startProgram } from "../program.ts";
 import { startMortalService, wholeText } from "./killed-service.ts";
+import { atFreePort, callWebhook, startForTasks, tasksPrinted, webhookTold } from "./tasks.ts";
 import { writeSubject } from "./write-subject.ts";
 
 /** npm downloads packages; the kit starts a program for each case. */
@@ -68,21 +69,23 @@ test("arethetypeswrong finds the types of every entry and every generated file",
 
 test("the README's example type-checks, and gets the whole text once although the service is killed", async () => {
   const service = await startMortalService();
-  const readme = readFileSync(join(sources, "README.md"), "utf8");
-  const [, example = ""] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
-  const file = join(folder, "hello.ts");
-  writeFileSync(file, example.replace("http://127.0.0.1:8090", service.url));
-  const types = join(repositoryRoot, "node_modules/@types");
-  const checks = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--typeRoots", types];
-  await run(folder, join(repositoryRoot, "node_modules/.bin/tsc"), [...checks, "--types", "node", file]);
-  const program = startProgram(process.execPath, [file], {
-    directory: folder,
-    environment: { ...environment, RUNNEL_API_KEY: keyOf() },
-  });
+  const program = await startExample("hello.ts", exampleOf("hello.ts").replace("http://127.0.0.1:8090", service.url));
   await service.killWhen("text at the reader", () => program.stderr().includes("messageDelta"));
   const { stdout, stderr, exitCode } = await program.finished;
   expect([exitCode, stdout.toString()], stderr).toEqual([0, `${wholeText}\n`]);
   expect(stderr).toContain("turnRestarted");
+});
+
+test("the README's tasks do what they say", async () => {
+  const { url } = await startForTasks();
+  const program = await startExample("tasks.ts", exampleOf("tasks.ts").replace("http://127.0.0.1:8090", url));
+  const { stdout, stderr } = await program.finished;
+  expect(stdout.toString().trim().split("\n"), stderr).toEqual(tasksPrinted);
+});
+
+test("the README's webhook takes a callback of the service, and no other", async () => {
+  const { port, code } = await atFreePort(exampleOf("webhook.ts"));
+  expect(await callWebhook(await startExample("webhook.ts", code), port)).toEqual(webhookTold);
 });
 
 test("the packed package passes the conformance kit", async () => {
@@ -92,6 +95,26 @@ test("the packed package passes the conformance kit", async () => {
   const verdicts = await runCases(cases, program, { atATime: 4 });
   expect(verdicts.filter(({ problems }) => problems.length > 0)).toEqual([]);
 });
+
+/** Returns the program of the README whose first line names it. */
+function exampleOf(name: string): string {
+  const readme = readFileSync(join(sources, "README.md"), "utf8");
+  const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
+  return blocks.find((code) => code.startsWith(`// ${name}`)) ?? expect.unreachable(`no ${name}`);
+}
+
+/** Type-checks a program in the empty directory, and starts it there. */
+async function startExample(name: string, code: string): Promise<Running> {
+  const file = join(folder, name);
+  writeFileSync(file, code);
+  const types = join(repositoryRoot, "node_modules/@types");
+  const checks = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--typeRoots", types];
+  await run(folder, join(repositoryRoot, "node_modules/.bin/tsc"), [...checks, "--types", "node", file]);
+  return startProgram(process.execPath, [file], {
+    directory: folder,
+    environment: { ...environment, RUNNEL_API_KEY: keyOf() },
+  });
+}
 
 async function run(directory: string, program: string, args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, args, { cwd: directory, env: environment });

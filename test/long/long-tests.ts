@@ -27,6 +27,7 @@ export const longTests: readonly string[] = [
   "test/conformance/unreadable.test.ts",
   "test/deploy/secrets.test.ts",
   "test/docs/resuming-page.test.ts",
+  "test/docs/shell-pages.test.ts",
   ...globSync("test/document/**/*.test.ts"),
   ...globSync("test/drivers/decision-cycle/**/*.test.ts"),
   "test/durable-streams/clients.test.ts",

@@ -1,10 +1,13 @@
-// `node scripts/demo-picture.ts`: runs the demo and draws its output as docs/demo.svg, line after line as it came.
+// `npx node scripts/terminal-pictures.ts [demo] [chat]`: runs the demo, or a conversation with `runnel dev`, and draws what the terminal
+// showed as docs/demo.svg and docs/chat.svg, line after line as it came.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtempDisposable, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { stripVTControlCharacters } from "node:util";
 import { repositoryRoot } from "./run-command.ts";
 
 interface Line {
@@ -24,11 +27,14 @@ const colors: readonly (readonly [RegExp, string])[] = [
   [/^gRPC/, "#79c0ff"],
   [/^ +SSE/, "#d2a8ff"],
   [/^✓/, "#7ee787"],
+  [/^\$/, "#ffa657"],
+  [/^>/, "#79c0ff"],
+  [/^[→←]/, "#d2a8ff"],
 ];
+const main = join(repositoryRoot, "src/main.ts");
 
 async function runDemo(): Promise<Line[]> {
-  const child = spawn(process.execPath, ["src/main.ts", "demo"], {
-    cwd: repositoryRoot,
+  const child = spawn(process.execPath, [main, "demo"], {
     env: { ...process.env, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -48,7 +54,59 @@ async function runDemo(): Promise<Line[]> {
   return lines;
 }
 
-function draw(lines: readonly Line[]): string {
+/** A question to the demo model about the files of a folder, asked on a terminal. */
+async function runChat(): Promise<Line[]> {
+  await using place = await mkdtempDisposable(join(tmpdir(), "runnel-"));
+  // When root starts Postgres, it runs under another account, which needs to reach its data.
+  await chmod(place.path, 0o711);
+  const cwd = join(place.path, "shopping");
+  await mkdir(cwd);
+  await writeFile(join(cwd, "notes.txt"), "Buy bread.\n");
+  const env = { ...process.env, NO_COLOR: "1", TERM: "xterm" };
+  const dev = spawn(process.execPath, [main, "dev"], { cwd, env, stdio: ["ignore", "inherit", "pipe"] });
+  const shown = ["$ runnel dev"];
+  for await (const line of createInterface({ input: dev.stderr })) {
+    shown.push(line);
+    if (line.startsWith("  stop")) {
+      break;
+    }
+  }
+  // It writes more lines, which nothing reads.
+  dev.stderr.resume();
+  const lines = [...shown.filter((line) => !line.startsWith("Creating")), "", "$ runnel chat"].map((text) => ({
+    text,
+    atMs: 0,
+  }));
+  lines.push(...(await talk(cwd, env)));
+  dev.kill("SIGINT");
+  await once(dev, "close");
+  return lines;
+}
+
+async function talk(cwd: string, env: NodeJS.ProcessEnv): Promise<Line[]> {
+  const chat = spawn("script", ["-qec", `exec '${process.execPath}' '${main}' chat`, "/dev/null"], { cwd, env });
+  const lines: Line[] = [];
+  const startMs = performance.now();
+  let text = "";
+  let isAsked = false;
+  for await (const chunk of chat.stdout.setEncoding("utf8")) {
+    text += chunk;
+    if (!isAsked && text.includes("> ")) {
+      isAsked = true;
+      chat.stdin.write("Which files are here?\r");
+    }
+    const whole = stripVTControlCharacters(text).replaceAll("\r", "").split("\n").slice(0, -1);
+    const atMs = performance.now() - startMs;
+    lines.push(...whole.slice(lines.length).map((each) => ({ text: each.replaceAll("\t", "  "), atMs })));
+    if (lines.at(-1)?.text.startsWith("✓")) {
+      break;
+    }
+  }
+  chat.kill("SIGKILL");
+  return lines;
+}
+
+function draw(lines: readonly Line[], label: string): string {
   const totalMs = (lines.at(-1)?.atMs ?? 0) + pauseMs;
   const height = lines.length * lineHeight + 2 * margin;
   const rules = lines.map(({ atMs }, index) => {
@@ -60,7 +118,7 @@ function draw(lines: readonly Line[]): string {
     return `<text id="l${index}" x="${margin}" y="${y}" fill="${colorOf(text)}" xml:space="preserve">${escapeXml(text)}</text>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="Output of npm run demo">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${label}">`,
     `<style>text{font:13px ui-monospace,Menlo,Consolas,monospace}@media (prefers-reduced-motion:no-preference){${rules.join("")}}</style>`,
     `<rect width="100%" height="100%" rx="8" fill="#0d1117"/>`,
     ...texts,
@@ -77,4 +135,13 @@ function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
-await writeFile(join(repositoryRoot, "docs/demo.svg"), draw(await runDemo()));
+const pictures = {
+  demo: [runDemo, "Output of runnel demo"],
+  chat: [runChat, "A conversation by runnel dev and runnel chat"],
+} as const;
+const names = Object.keys(pictures) as (keyof typeof pictures)[];
+const wanted = process.argv.slice(2);
+for (const name of names.filter((each) => wanted.length === 0 || wanted.includes(each))) {
+  const [run, label] = pictures[name];
+  await writeFile(join(repositoryRoot, `docs/${name}.svg`), draw(await run(), label));
+}

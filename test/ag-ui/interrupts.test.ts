@@ -1,16 +1,16 @@
 // Approvals as interrupts, for the official clients: the run ends for its client, and the answer begins the next one.
 
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BaseEvent, HttpAgent } from "@ag-ui/client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { answer, callTools } from "../fakes/provider.ts";
 import { expectInvariants } from "../fault/invariants.ts";
+import { openFolder } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
@@ -37,8 +37,7 @@ async function openStage(Agent: Agent, more: object = {}) {
   const stage = await setAgUiStage({ agentPresets: [`careful=${JSON.stringify({ tools })}`] });
   const client = new GrpcClient(stage.service.target);
   // The thread's session exists, so that the test knows its work directory.
-  const workDir = await mkdtemp(join(tmpdir(), "runnel-ag-ui-"));
-  onTestFinished(() => rm(workDir, { recursive: true }));
+  const workDir = await openFolder();
   await client.call(SessionService.method.createSession, { sessionId: "thread-1", preset: "careful", workDir });
   const open = () => openAgent(Agent, stage.service.url, { preset: "careful" });
   return { ...stage, client, workDir, open, agent: open() };

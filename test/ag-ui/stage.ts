@@ -4,10 +4,10 @@ import { HttpAgent } from "@ag-ui/client";
 import { HttpAgent as OldHttpAgent } from "ag-ui-client-0";
 import { onTestFinished, vi } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { modelFlags } from "../conformance/stage.ts";
-import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { startWithProvider } from "../conformance/stage.ts";
+import type { FakeProvider } from "../fakes/provider.ts";
 import { keyOf } from "../harness/credentials.ts";
-import { startService, type TestService } from "../harness/service.ts";
+import type { startService, TestService } from "../harness/service.ts";
 
 export const clients = [
   { name: "HttpAgent 1.0.0", isV1: true, Agent: HttpAgent },
@@ -25,9 +25,7 @@ export async function setAgUiStage(
   flags: Partial<Config> = {},
   options: Parameters<typeof startService>[1] = {},
 ): Promise<AgUiStage> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), ...flags }, options);
+  const { provider, service } = await startWithProvider(flags, options);
   const printed: unknown[] = [];
   for (const name of ["warn", "error"] as const) {
     const spy = vi.spyOn(console, name).mockImplementation((...args) => void printed.push(args));

@@ -1,13 +1,13 @@
 // A service that the official client of Anthropic's API calls, unmodified: only its base URL and its key are ours.
 
 import Anthropic from "@anthropic-ai/sdk";
-import { onTestFinished } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { modelFlags } from "../conformance/stage.ts";
-import { type FakeProvider, type Script, startFakeProvider } from "../fakes/provider.ts";
-import { startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import { startWithProvider } from "../conformance/stage.ts";
+import type { FakeProvider, Script } from "../fakes/provider.ts";
+import type { WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
-import { startService, type TestService } from "../harness/service.ts";
+import type { TestService } from "../harness/service.ts";
 
 export interface AnthropicStage {
   readonly service: TestService;
@@ -21,11 +21,9 @@ export interface AnthropicStage {
 }
 
 export async function setAnthropicStage(flags: Partial<Config> = {}): Promise<AnthropicStage> {
-  const [provider, claude] = await Promise.all([startFakeProvider(), startWireServer()]);
-  onTestFinished(() => provider.close());
-  onTestFinished(() => claude.close());
+  const claude = await openWireServer();
   const ofClaude = { anthropicKey: "test-key", anthropicBaseUrl: `${claude.origin}/v1` };
-  const service = await startService({ ...modelFlags(provider), ...ofClaude, ...flags });
+  const { provider, service } = await startWithProvider({ ...ofClaude, ...flags });
   return {
     service,
     provider,

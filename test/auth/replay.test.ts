@@ -6,7 +6,8 @@ import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { openHost } from "../callbacks/stage.ts";
 import { type CallbackCall, type CallbackHost, startCallbackHost } from "../fakes/callback-host.ts";
-import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools } from "../fakes/provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { type Route, routes } from "../harness/routes.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -25,8 +26,7 @@ interface Stage {
 let stage: Stage;
 
 beforeEach(async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const host = await startCallbackHost({ secret });
   onTestFinished(() => host[Symbol.asyncDispose]());
   const service = await startService({

@@ -1,19 +1,15 @@
 // `providers`, `usage` and `sessions purge` against a real service.
 
 import { expect, test } from "vitest";
-import { startFakeProvider } from "../fakes/provider.ts";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
-import { runCommand, runInTerminal } from "./command.ts";
+import { runCommand, runInTerminal, startWithProvider } from "./command.ts";
 
 const token = "admin-token-for-the-tests";
 
 test("providers shows which can be used, and the state of their circuit breakers", async () => {
-  await using provider = await startFakeProvider();
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
+  const { url } = await startWithProvider({
     RUNNEL_AUTH_ADMIN_TOKEN: token,
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
     RUNNEL_PROVIDERS_OPENAI_KEY: "canary-key",
   });
   const environment = { RUNNEL_ADMIN_TOKEN: token };
@@ -50,17 +46,12 @@ test("usage shows today's usage beside the budget", async () => {
 });
 
 test("usage shows what was used without a budget, too", async () => {
-  await using provider = await startFakeProvider();
+  const { provider, url } = await startWithProvider();
   provider.respond((wire) => {
     wire.text("hello");
     wire.finish("stop");
     wire.usage({ prompt_tokens: 400, completion_tokens: 44 });
     wire.done();
-  });
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
   });
   expect((await runCommand(["usage", "--url", url])).stdout).toMatch(/tokens +0 +no limit\n/);
   expect((await runCommand(["run", "hello", "--model", "gpt-4o", "--url", url])).code).toBe(0);

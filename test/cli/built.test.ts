@@ -6,11 +6,9 @@ import { builtinModules } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/platform/base/version.ts";
-import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
-import { testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
+import { answer, callTools } from "../fakes/provider.ts";
 import { programPath } from "../harness/program.ts";
-import { ownFolder, runCommand } from "./command.ts";
+import { ownFolder, runCommand, startWithProvider } from "./command.ts";
 
 test("the tests run the built program, which prints its version", async () => {
   expect(programPath).toMatch(/\.js$/);
@@ -33,30 +31,13 @@ test("it has the licence of each package in it, and imports no package", async (
 });
 
 test("a search of an agent is answered by the search thread", async () => {
-  await using provider = await startFakeProvider();
+  const { provider, url } = await startWithProvider();
   const pattern = JSON.stringify({ pattern: "needle" });
   provider.respond(callTools({ id: "call-1", name: "grep", arguments: pattern }), answer("done"));
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-  });
   const directory = await ownFolder();
   await writeFile(join(directory, "haystack.txt"), "hay\na needle\n");
-  const words = [
-    "run",
-    "search",
-    "--model",
-    "gpt-4o",
-    "--tools",
-    "grep",
-    "--work-dir",
-    directory,
-    "--json",
-    "--url",
-    url,
-  ];
-  const { code, stdout } = await runCommand(words);
+  const words = ["run", "search", "--model", "gpt-4o", "--tools", "grep", "--work-dir", directory, "--json"];
+  const { code, stdout } = await runCommand([...words, "--url", url]);
   expect(code).toBe(0);
   expect(stdout).toContain("haystack.txt:2");
 });

@@ -2,13 +2,13 @@
 
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { programPath } from "../harness/program.ts";
 import { until } from "../harness/wait.ts";
-import { runCommand, runShell, startInTerminal, type TerminalCommand } from "./command.ts";
+import { runCommand, runShell, startInTerminal, startWithProvider, type TerminalCommand } from "./command.ts";
 
 const controlC = "\u0003";
 const controlD = "\u0004";
@@ -43,23 +43,15 @@ function startChat(url: string, ...words: string[]): Chat {
   return { ...terminal, see, enter };
 }
 
-async function startWithProvider(provider: { readonly baseUrl: string }, more: Record<string, string> = {}) {
-  return await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-    RUNNEL_DEFAULTS_MODEL: "gpt-4o",
-    ...more,
-  });
-}
+const model = { RUNNEL_DEFAULTS_MODEL: "gpt-4o" };
 
 function messagesOf(request: { readonly body: unknown } | undefined): unknown[] {
   return (request?.body as { messages: unknown[] } | undefined)?.messages ?? [];
 }
 
 test("a conversation goes on from message to message, in a fork, and after it was left", async () => {
-  await using provider = await startFakeProvider();
-  const { url } = await startWithProvider(provider, { RUNNEL_AGENTS_PRESETS: 'poet={"system_prompt": "Rhyme."}' });
+  const presets = { RUNNEL_AGENTS_PRESETS: 'poet={"system_prompt": "Rhyme."}' };
+  const { provider, url } = await startWithProvider({ ...model, ...presets });
   provider.respond(answer("Hello **you**"), answer("second"), answer("third"), answer("fourth"), answer("fifth"));
   const chat = startChat(url);
   await chat.see("\u001b[?2004h");
@@ -117,8 +109,7 @@ test("Ctrl-C cancels the run, clears a line, and leaves an empty one at the seco
 });
 
 test("a paste of several lines is one message, and the arrow keys bring it back", async () => {
-  await using provider = await startFakeProvider();
-  const { url } = await startWithProvider(provider);
+  const { provider, url } = await startWithProvider(model);
   provider.respond(answer("1"), answer("2"), answer("3"), answer("4"));
   const chat = startChat(url);
   await chat.see("\u001b[?2004h");
@@ -138,8 +129,7 @@ test("a paste of several lines is one message, and the arrow keys bring it back"
 });
 
 test("a call that waits is decided in the conversation, and its result stands below it", async () => {
-  await using provider = await startFakeProvider();
-  const { url } = await startWithProvider(provider);
+  const { provider, url } = await startWithProvider(model);
   const write = callTools({ id: "c", name: "write_file", arguments: '{"file_path":"a.txt","content":"a"}' });
   provider.respond(write, answer("the end"));
   const chat = startChat(url, "--tools", "write_file", "--approve", "write_file");
@@ -165,8 +155,7 @@ test("an answer goes on after the service was killed and has come back", async (
 });
 
 test("in a pipe each line is a message, and a failed run decides the exit code", async () => {
-  await using provider = await startFakeProvider();
-  const { url } = await startWithProvider(provider);
+  const { provider, url } = await startWithProvider(model);
   provider.respond(answer("**first**"), answer("second"));
   const { code, stdout, stderr } = await runShell(`printf 'one\\n\\n/two' | $runnel chat --url ${url}`);
   expect(code).toBe(0);

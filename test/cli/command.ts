@@ -2,11 +2,14 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { openFolder, openProvider } from "../fixtures.ts";
 import { authEnvironment, keyOf } from "../harness/credentials.ts";
+import { testDatabase } from "../harness/database.ts";
+import { startProcess } from "../harness/process.ts";
 import { compileCacheEnvironment, programPath } from "../harness/program.ts";
 import { until } from "../harness/wait.ts";
 
@@ -132,11 +135,22 @@ function baseEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
+/** Starts a service whose OpenAI is a provider of the test. */
+export async function startWithProvider(settings: Readonly<Record<string, string>> = {}) {
+  const provider = await openProvider();
+  const environment = {
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+    ...settings,
+  };
+  return { provider, environment, ...(await startProcess(environment)) };
+}
+
 /** Makes a folder that is removed with the test. It may hold an embedded Postgres. */
 export async function ownFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-cli-"));
+  const folder = await openFolder();
   // When root starts Postgres, it runs under another account, which needs to reach its data.
   await chmod(folder, 0o711);
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

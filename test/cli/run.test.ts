@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
@@ -17,6 +17,7 @@ import {
   runShell,
   startCommand,
   startInTerminal,
+  startWithProvider,
 } from "./command.ts";
 
 test("run prints the text of the model and its tools, and no control character", async () => {
@@ -64,13 +65,8 @@ test("run --queue waits for the run before it in its session, which run without 
 });
 
 test("a failed run makes run and tail exit with 3", async () => {
-  await using provider = await startFakeProvider();
+  const { provider, url } = await startWithProvider();
   provider.respond(fail(401, '{"error":{"message":"wrong key"}}'));
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-  });
   const run = await runCommand(["run", "hello", "--model", "gpt-4o", "--url", url]);
   expect({ code: run.code, stdout: run.stdout }).toEqual({
     code: 3,
@@ -106,14 +102,8 @@ test("a refusal of the service is printed with the id of the call, and exit code
 });
 
 test("a wrong model or preset is refused with the nearest one, before and after its provider was asked", async () => {
-  await using provider = await startFakeProvider();
+  const { provider, url } = await startWithProvider({ RUNNEL_AGENTS_PRESETS: "helper={}" });
   provider.respond(fail(404, '{"error":{"message":"no such model","code":"model_not_found"}}'));
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-    RUNNEL_AGENTS_PRESETS: "helper={}",
-  });
   const run = (...words: string[]) => runCommand(["run", "hi", ...words, "--url", url]);
   const unknown = await run("--model", "pgt-4o");
   expect(unknown.stderr).toMatch(/unsupported model "pgt-4o"[^\n]*\n {2}fix {6}did you mean gpt-4o\?\n {2}request /);
@@ -179,11 +169,7 @@ test("Ctrl-C ends run with 130 and a hint how to continue, and the run continues
 });
 
 test("run reads standard input, sends files, lets a preset answer, and detaches", async () => {
-  await using provider = await startFakeProvider();
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+  const { provider, url } = await startWithProvider({
     RUNNEL_AGENTS_PRESETS: 'poet={"model": "gpt-4o", "system_prompt": "Rhyme."}',
   });
   const directory = await ownFolder();
@@ -225,12 +211,7 @@ test("run reads standard input, sends files, lets a preset answer, and detaches"
 });
 
 test("--set gives other fields of the agent, and refuses one that no agent has before anything is sent", async () => {
-  await using provider = await startFakeProvider();
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-  });
+  const { provider, url } = await startWithProvider();
   provider.respond(answer("yes"));
   const run = (...words: string[]) =>
     runCommand(["run", "hi", "--model", "gpt-4o", ...words.flatMap((each) => ["--set", each]), "--url", url]);
@@ -269,12 +250,7 @@ test("a second Ctrl-C of a person cancels the run", async () => {
 });
 
 test("a person decides about the calls of a run where they are asked for, or leaves them open", async () => {
-  await using provider = await startFakeProvider();
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-  });
+  const { provider, url } = await startWithProvider();
   const write = callTools({ id: "c", name: "write_file", arguments: '{"file_path":"a.txt","content":"a"}' });
   const tools = ["--tools", "write_file", "--approve", "write_file", "--model", "gpt-4o", "--url", url];
   const answerTo = async (typed: string) => {
@@ -336,17 +312,11 @@ test("tail survives kill -9 and restart of the service", async () => {
 // The model has sent half of its answer when the service dies. Text on a terminal or in a pipe cannot be taken back, so the
 // line between the two attempts says which text to ignore.
 test("run says which text to ignore when a turn starts again", async () => {
-  await using provider = await startFakeProvider();
+  const { provider, environment, ...first } = await startWithProvider();
   provider.respond(async (wire) => {
     wire.text("half of\nan answer");
     await wire.hang();
   }, answer("a whole answer"));
-  const environment = {
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-  };
-  const first = await startProcess(environment);
   const run = startCommand(["run", "hello", "--model", "gpt-4o", "--url", first.url]);
   await until("half of the answer", () => run.stdout() === "half of\nan answer");
   await first.kill();

@@ -4,12 +4,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { forPeople, forPrograms, makeVisible, markOwn } from "../../src/cli/terminal.ts";
-import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
-import { testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
+import { answer, callTools } from "../fakes/provider.ts";
 import { programPath } from "../harness/program.ts";
 import { until } from "../harness/wait.ts";
-import { ownFolder, runCommand, runInTerminal, startInTerminal } from "./command.ts";
+import { ownFolder, runCommand, runInTerminal, startInTerminal, startWithProvider } from "./command.ts";
 
 const attacks = {
   "a colour that hides": "\u001b[8mhidden\u001b[0m",
@@ -54,12 +52,7 @@ test("JSON on a terminal is the same value without control characters", () => {
 });
 
 test("the output of a model that attacks the terminal is shown as text there, and is exact in a pipe and as JSON", async () => {
-  await using provider = await startFakeProvider();
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-  });
+  const { provider, url } = await startWithProvider();
   const path = await ownFolder();
   await writeFile(join(path, "notes.txt"), text);
   const asks = [

@@ -3,12 +3,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { endOfRun } from "../conformance/stage.ts";
 import { openFolder, openWireServer } from "../fixtures.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
-import { until } from "../harness/wait.ts";
 import { type Call, formats } from "./formats.ts";
 
 const { createSession, sendMessage } = SessionService.method;
@@ -61,10 +60,7 @@ test.each(formats)(
     };
     const { sessionId } = await client.call(createSession, { agent, workDir });
     const { runId } = await client.call(sendMessage, { sessionId, message: "Remember FACT-1 and FACT-2." });
-    const run = await until("the end", async () => {
-      const { run } = await client.call(RunService.method.getRun, { runId });
-      return run?.endTime !== undefined && run;
-    });
+    const run = await endOfRun(client, runId);
     expect(problems).toEqual([]);
     expect(run).toMatchObject({ error: "", output: "I know FACT-1, FACT-2" });
     expect(summaries).toBeGreaterThanOrEqual(40);

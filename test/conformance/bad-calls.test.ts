@@ -1,11 +1,11 @@
 // Bad calls of every kind, as models write them, and work directories that fail: the model and every reader get the documented
 // words, and the run continues.
 
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { answer, callInPieces, callTools, type FakeProvider } from "../fakes/provider.ts";
+import { openFolder as openEmptyFolder } from "../fixtures.ts";
 import { canMount, openSmallDisk } from "../harness/small-disk.ts";
 import { readSession, type Stage, setStage } from "./stage.ts";
 import type { Plain, SessionEvent, Surface } from "./surface.ts";
@@ -97,7 +97,9 @@ function badSearches(at: string): BadCall[] {
     refused("grep", { pattern: "x", path: "/etc" }, 'path "/etc" is outside work directory'),
     refused("grep", { pattern: "x".repeat(5_000) }, "pattern is too long (5000 bytes, max 4096)"),
     taken("grep", { pattern: "binary words", include: 7 }, "No matches found"),
+    refused("grep", { pattern: "x", include: "[z-a]" }, /^invalid glob pattern "\[z-a\]": /),
     refused("glob", { pattern: 4 }, "pattern is required"),
+    refused("glob", { pattern: "*".repeat(5_000) }, "pattern is too long (5000 bytes, max 4096)"),
     refused("glob", { pattern: "[z-a]" }, /^invalid glob pattern "\[z-a\]": /),
     refused("glob", { pattern: "/etc/*" }, /is outside work directory$/),
     refused("glob", { pattern: "*", path: "a.txt" }, `open ${at}/a.txt: not a directory`),
@@ -255,8 +257,7 @@ test.runIf(canMount())(
 );
 
 async function openFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-bad-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await openEmptyFolder();
   await writeFile(join(folder, "a.txt"), "one\ntwo\n");
   await writeFile(join(folder, "binary"), Buffer.concat([Buffer.from([0, 255, 254]), Buffer.from("binary words")]));
   await mkdir(join(folder, "sub"));

@@ -1,10 +1,13 @@
 // The stage that the cases share: a service in front of a provider that a test scripts, and whole streams as lists.
 
 import { expect } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import type { FakeProvider } from "../fakes/provider.ts";
 import { test as base, openProvider } from "../fixtures.ts";
+import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
 import { Refused, type SessionEvent, type Surface } from "./surface.ts";
 import { findSurface, type SurfaceKind } from "./surfaces.ts";
 
@@ -38,6 +41,21 @@ export const test = base
 export function modelFlags({ baseUrl }: FakeProvider): Partial<Config> {
   // The circuit breaker would remember the failures of the test before; tests of the breaker set its limit themselves.
   return { openaiKey: "test-key", openaiBaseUrl: baseUrl, defaultModel: "gpt-4o-mini", circuitMaxFailures: 1_000 };
+}
+
+/** Starts a service that asks a provider of the test, and a client of it. */
+export async function startWithProvider(flags: Partial<Config> = {}, options: Parameters<typeof startService>[1] = {}) {
+  const provider = await openProvider();
+  const service = await startService({ ...modelFlags(provider), ...flags }, options);
+  return { provider, service, client: new GrpcClient(service.target) };
+}
+
+/** Resolves with the run when it has ended. */
+export async function endOfRun(client: GrpcClient, runId: string) {
+  return await until("the run to end", async () => {
+    const { run } = await client.call(RunService.method.getRun, { runId });
+    return run?.endTime !== undefined && run;
+  });
 }
 
 /** Creates a session and sends its first message. */

@@ -2,10 +2,10 @@
 // breaks.
 
 import { Code } from "@connectrpc/connect";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { coreReasons, type ReasonName } from "../../src/platform/base/reasons.ts";
 import { modelFlags } from "../conformance/stage.ts";
-import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { answer } from "../fakes/provider.ts";
 import { getRun, openCluster, openProvider, startRun } from "../fault/cluster.ts";
 import { printCode, readCodesTable } from "../fault/codes-table.ts";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -65,8 +65,7 @@ test("the reasons that the page says not to retry are those of the service", asy
 // A page follows a run that takes longer than its ticket is valid. The open stream continues. When it ends after an hour, the
 // page's EventSource reconnects with the old ticket, is refused, and gives up. The page then opens a new one at its position.
 test("a page whose ticket has expired gets another one and misses nothing", async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const { provider } = await openProvider();
   const [isOld, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   provider.respond(async (wire) => {
     wire.text("one ");

@@ -1,14 +1,11 @@
-// gRPC clients in Go and Python when the service is killed, against docs/resuming.md; and curl, which only prints what arrives:
-// how to derive the correct text from its output.
-
-import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { answer, type Script } from "../fakes/provider.ts";
 import { openCluster, openProvider, startRun } from "../fault/cluster.ts";
 import { expectListed, printCode, readCodesTable } from "../fault/codes-table.ts";
 import { outputOf, SessionCopy } from "../fault/void-text.ts";
+import { openFolder } from "../fixtures.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { readEvents } from "../harness/sse.ts";
 import { until } from "../harness/wait.ts";
@@ -38,8 +35,7 @@ const languages: readonly Language[] = [
     client: "grpc-go",
     isHere: inject("hasGo"),
     prepare: async () => {
-      const folder = await mkdtemp(join(tmpdir(), "runnel-tail-"));
-      onTestFinished(() => rm(folder, { recursive: true }));
+      const folder = await openFolder();
       const program = join(folder, "tail");
       // With the modules of the Go runner.
       const place = join(import.meta.dirname, "runners/go");

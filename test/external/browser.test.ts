@@ -4,7 +4,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import type { Page } from "playwright-core";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { openBreakingLine } from "../conformance/breaking-line.ts";
@@ -14,7 +14,7 @@ import { resultOf } from "../conformance/rest-surface.ts";
 import { modelFlags, readSession, startConversation } from "../conformance/stage.ts";
 import type { Result, Surface } from "../conformance/surface.ts";
 import { findSurface } from "../conformance/surfaces.ts";
-import { startFakeProvider } from "../fakes/provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -32,8 +32,7 @@ interface Ids {
 
 /** A run that writes one word for each call of `goOn`, and ends after the last one. */
 async function startSteppedRun(words: readonly string[]) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const steps = words.map((word) => ({ word, ...Promise.withResolvers<void>() }));
   let stepsGone = 0;
   provider.respond(async (wire) => {

@@ -1,9 +1,8 @@
 // curl as users run it.
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { openFolder } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { type Running, runProgram, startProgram } from "./program.ts";
 
@@ -21,8 +20,7 @@ const writeOut = "\n%{http_code} %{http_version}";
 
 /** Runs one call to its end. `input` is the content of `@-`. */
 export async function curl(args: readonly string[], input?: Uint8Array | string): Promise<CurlAnswer> {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-curl-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await openFolder();
   const headFile = join(folder, "head");
   const options = ["--silent", "--show-error", "--dump-header", headFile, "--write-out", writeOut];
   const { stdout } = await runProgram("curl", [...options, ...args], input === undefined ? {} : { input });

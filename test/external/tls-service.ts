@@ -1,10 +1,9 @@
 // The service with a certificate that the test makes.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
+import { openFolder } from "../fixtures.ts";
 import { makeCertificates } from "../harness/certificates.ts";
 import { startService, type TestService } from "../harness/service.ts";
 
@@ -16,8 +15,7 @@ export interface TlsService extends TestService {
 
 export async function startTlsService(flags: Partial<Config> = {}): Promise<TlsService> {
   const { ca, server } = await makeCertificates();
-  const folder = await mkdtemp(join(tmpdir(), "runnel-tls-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await openFolder();
   const write = async (name: string, pem: string): Promise<string> => {
     const path = join(folder, name);
     await writeFile(path, pem);

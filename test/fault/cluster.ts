@@ -1,13 +1,10 @@
 // Processes of the service on one database, and helpers for runs on them.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { onTestFinished } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import type { FakeProvider } from "../fakes/provider.ts";
+import { openProvider as openFakeProvider, openFolder } from "../fixtures.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
@@ -24,8 +21,7 @@ export interface Cluster {
 
 export async function openCluster(environment: Readonly<Record<string, string>> = {}): Promise<Cluster> {
   const databaseUrl = await testDatabase();
-  const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
-  onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+  const workRoot = await openFolder();
   const shared = { RUNNEL_DATABASE_URL: databaseUrl, RUNNEL_SESSIONS_WORK_ROOT: workRoot, ...environment };
   return {
     databaseUrl,
@@ -38,8 +34,7 @@ export async function openCluster(environment: Readonly<Record<string, string>> 
 
 /** A fake provider that is closed after the test, and the environment that directs a cluster's runs to it. */
 export async function openProvider(): Promise<{ provider: FakeProvider; environment: Record<string, string> }> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openFakeProvider();
   const environment = {
     RUNNEL_DEFAULTS_MODEL: "openai:fake",
     RUNNEL_PROVIDERS_OPENAI_KEY: "a-key",

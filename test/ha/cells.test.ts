@@ -15,6 +15,7 @@ import { RunService, type TailRunResponse } from "#gen/runnel/v1/run_service_pb.
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { familyOf, readPid, signalFamily } from "../fault/database/process-family.ts";
+import { openFolder } from "../fixtures.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
@@ -75,8 +76,7 @@ interface Router {
 }
 
 async function startRouter([a, b]: readonly [Cell, Cell]): Promise<Router> {
-  const maps = await mkdtemp(join(tmpdir(), "runnel-cells-"));
-  onTestFinished(() => rm(maps, { recursive: true }));
+  const maps = await openFolder();
   await copyFile(join(folder, "made.map"), join(maps, "made.map"));
   const lines = (field: (cell: Cell) => string): string =>
     [a, b].map((cell) => `${field(cell)} ${cell.name}\n`).join("");

@@ -2,11 +2,12 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/platform/database/open.ts";
+import { openFolder } from "../fixtures.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
@@ -19,8 +20,7 @@ async function startPooler(databaseUrl: string, settings: readonly string[]): Pr
   // The database of the tests listens on a socket that only its owner may use.
   const { url: tcpUrl } = await openCuttingProxy(databaseUrl);
   const { username, password, hostname, port: serverPort, pathname } = new URL(tcpUrl);
-  const folder = await mkdtemp(join(tmpdir(), "runnel-pooler-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await openFolder();
   const [port = 0] = await findFreePorts(1);
   const name = pathname.slice(1);
   const login = `user=${username} password=${decodeURIComponent(password)}`;

@@ -2,17 +2,15 @@
 // sets the duration. Each byte that a reader received is compared with the log.
 
 import { createHash, randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { toBinary } from "@bufbuild/protobuf";
 import { type ServiceError, status } from "@grpc/grpc-js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { expectInvariants } from "../fault/invariants.ts";
 import { LogReader, textOf } from "../fault/log-reader.ts";
+import { openFolder } from "../fixtures.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { type GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { extractPrevious, hasHistory, type Peer, startCurrent, startPrevious } from "../versions/previous-version.ts";
@@ -119,8 +117,7 @@ test.runIf(hasHistory())(
   "nothing is lost, repeated or refused while replicas are replaced",
   async () => {
     const databaseUrl = await testDatabase();
-    const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
-    onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+    const workRoot = await openFolder();
     const environment = {
       RUNNEL_DATABASE_URL: databaseUrl,
       RUNNEL_SESSIONS_WORK_ROOT: workRoot,

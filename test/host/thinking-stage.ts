@@ -25,8 +25,8 @@ import { createHostThinking } from "../../src/protocols/langbot/handlers/host-th
 import type { Grant } from "../../src/protocols/langbot/runners/grant.ts";
 import type { RunScope } from "../../src/protocols/langbot/runners/scope.ts";
 import { insertRemoteRun } from "../../src/protocols/langbot/storage/remote-run.ts";
-import { startFakeProvider } from "../fakes/provider.ts";
 import { startFakeReranker } from "../fakes/rerank-provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { addRun, LocalWakeup, openStore, type Store, silentEvents } from "../runlog/store.ts";
 
 export const client = "shared/test";
@@ -41,8 +41,7 @@ export interface ThinkingOptions {
 
 export async function openThinking({ flags = {}, grant = {}, store }: ThinkingOptions = {}) {
   const { db } = store ?? (await openStore());
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const reranker = await startFakeReranker();
   onTestFinished(() => reranker.close());
   const config = loadConfig(

@@ -1,13 +1,12 @@
 // A service that takes signed jobs, a signer that it trusts, and jobs over REST as portals send them.
 
 import { randomBytes } from "node:crypto";
-import { onTestFinished } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { modelFlags } from "../conformance/stage.ts";
-import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { startWithProvider } from "../conformance/stage.ts";
+import type { FakeProvider } from "../fakes/provider.ts";
 import { test as base } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
-import { startService, type TestService } from "../harness/service.ts";
+import type { TestService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { makeSigner, type Signer } from "../jobspec/signer.ts";
 
@@ -35,10 +34,7 @@ export function trustEntry(signer: Signer, more: object = {}): object {
 const signer = makeSigner();
 
 export async function setJobStage(flags: Partial<Config> = {}): Promise<JobStage> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({
-    ...modelFlags(provider),
+  const { provider, service } = await startWithProvider({
     trustKeysJson: JSON.stringify([trustEntry(signer)]),
     ...flags,
   });

@@ -1,13 +1,13 @@
 // Trust with its own database, keys to judge, and the events that it reports.
 
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Db } from "../../src/platform/database/database.ts";
 import { readConfiguredKeys } from "../../src/protocols/jobspec/jobs/configured-keys.ts";
 import { Trust } from "../../src/protocols/jobspec/jobs/trust.ts";
+import { openFolder } from "../fixtures.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { openStore } from "../runlog/store.ts";
 
@@ -65,8 +65,7 @@ export interface KeyFile {
 }
 
 export async function openKeyFile(text: string): Promise<KeyFile> {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-trust-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await openFolder();
   const path = join(folder, "keys.json");
   await writeFile(path, text);
   return { path, write: (next) => writeFile(path, next) };

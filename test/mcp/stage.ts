@@ -1,15 +1,14 @@
 // A service that clients of MCP call: by hand, so that tests see each message.
 
-import { onTestFinished } from "vitest";
 import { BindingScope_Kind } from "#gen/runnel/runner/v1/binding_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import type { Result, Run } from "../../clients/typescript/src/worker/runner.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { modelFlags } from "../conformance/stage.ts";
-import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { startWithProvider } from "../conformance/stage.ts";
+import type { FakeProvider } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
-import { startService, type TestService } from "../harness/service.ts";
+import type { startService, TestService } from "../harness/service.ts";
 import { readEvents, type SseEvent } from "../harness/sse.ts";
 import { until } from "../harness/wait.ts";
 import { runnerOf, startWorker } from "../harness/worker.ts";
@@ -23,9 +22,7 @@ export async function setMcpStage(
   flags: Partial<Config> = {},
   options: Parameters<typeof startService>[1] = {},
 ): Promise<McpStage> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  return { service: await startService({ ...modelFlags(provider), ...flags }, options), provider };
+  return await startWithProvider(flags, options);
 }
 
 /** A message as it arrives. */

@@ -1,12 +1,11 @@
 // A service that the official clients of OpenAI's API call, unmodified: only their base URL and their key are ours.
 
 import OpenAI from "openai";
-import { onTestFinished } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { modelFlags } from "../conformance/stage.ts";
-import { type FakeProvider, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { startWithProvider } from "../conformance/stage.ts";
+import type { FakeProvider, Script } from "../fakes/provider.ts";
 import { keyOf } from "../harness/credentials.ts";
-import { startService, type TestService } from "../harness/service.ts";
+import type { TestService } from "../harness/service.ts";
 
 export interface OpenAiStage {
   readonly service: TestService;
@@ -18,9 +17,7 @@ export async function setOpenAiStage(
   flags: Partial<Config> = {},
   options: { readonly own?: boolean } = {},
 ): Promise<OpenAiStage> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), ...flags }, options);
+  const { provider, service } = await startWithProvider(flags, options);
   return { service, provider, client: openAiClient(service.url) };
 }
 

@@ -1,9 +1,8 @@
 // The tools of MCP servers as runners get them: listed when the event starts its run, kept to its end, and called through the host.
 
-import { chmod, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, realpath, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { HostToolService } from "#gen/runnel/host/v1/host_tool_service_pb.js";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
@@ -14,6 +13,7 @@ import type { Config } from "../../src/platform/config/keys.ts";
 import { readMcpServers } from "../../src/platform/config/mcp-servers.ts";
 import { emptyRemoteRuns } from "../../src/protocols/langbot/storage/remote-run.ts";
 import { type Describe, openMcpServer } from "../fakes/mcp-server.ts";
+import { openFolder } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
@@ -180,6 +180,7 @@ test("a server that gives no list refuses the event, and leaves nothing", async 
 /** A server that says where it works, and leaves a note there. */
 const program = `
 import { writeFileSync } from "node:fs";
+import { openFolder } from "../fixtures.ts";
 import { createInterface } from "node:readline";
 const answers = {
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "p", version: "1" } }),
@@ -197,12 +198,10 @@ for await (const line of createInterface({ input: process.stdin })) {
 test.skipIf(!hasJail)(
   "a program of the settings works in the run's directory, and a refused start leaves none",
   async () => {
-    const folder = await realpath(await mkdtemp(join(tmpdir(), "runnel-server-")));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = await realpath(await openFolder());
     await chmod(folder, 0o755);
     await writeFile(join(folder, "server.mjs"), program);
-    const sessionsWorkRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
-    onTestFinished(() => rm(sessionsWorkRoot, { recursive: true, force: true }));
+    const sessionsWorkRoot = await openFolder();
     await chmod(sessionsWorkRoot, 0o711);
     const command = { command: process.execPath, args: [join(folder, "server.mjs")] };
     const line = `notes=${JSON.stringify({ ...command, folders: [folder, dirname(process.execPath)] })}`;

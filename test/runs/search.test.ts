@@ -1,10 +1,10 @@
 // Search in the texts of runs: which words are found, by whom, and that a deletion leaves none.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { modelFlags } from "../conformance/stage.ts";
-import { answer, callTools, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { endOfRun, startWithProvider } from "../conformance/stage.ts";
+import { answer, callTools, type Script } from "../fakes/provider.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -15,15 +15,12 @@ const { createSession, sendMessage, deleteSession, purgeSession } = SessionServi
 const { searchRuns, getRun, deleteRun } = RunService.method;
 
 async function setStage(...scripts: readonly Script[]) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const { provider, service, client } = await startWithProvider();
   provider.respond(...scripts);
-  const service = await startService({ ...modelFlags(provider), rateLimitRps: 0 });
-  const client = new GrpcClient(service.target);
   const run = async (message: string, { agent = {}, annotations = "", sessionId = "" } = {}) => {
     const session = sessionId || (await client.call(createSession, { agent: { name: "tester", ...agent } })).sessionId;
     const { runId } = await client.call(sendMessage, { sessionId: session, message, annotations });
-    await until("the end of the run", async () => (await client.call(getRun, { runId })).run?.endTime !== undefined);
+    await endOfRun(client, runId);
     return { sessionId: session, runId };
   };
   const find = async (words: string, filters: object = {}): Promise<string[]> =>
@@ -130,7 +127,7 @@ test("without the setting no text is kept and a search is refused; with it again
   await expect(client.call(searchRuns, { query: "dotterel" })).rejects.toThrow(/runs\.search is off/);
   const { sessionId } = await client.call(createSession, { agent: { name: "tester", model: "demo" } });
   const { runId } = await client.call(sendMessage, { sessionId, message: "words=1 pace=0 dotterel" });
-  await until("the end of the run", async () => (await client.call(getRun, { runId })).run?.endTime !== undefined);
+  await endOfRun(client, runId);
   expect(await query(databaseUrl, "select from run_text")).toHaveLength(0);
   await off.close();
   const on = await startService({ databaseUrl });

@@ -10,7 +10,8 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { createErrorMapper } from "../../src/api/faults.ts";
 import { createMeasureInterceptor, MeasuredCall } from "../../src/api/measure.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
-import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { answer } from "../fakes/provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
@@ -108,8 +109,7 @@ test.each(ways)(
 );
 
 test.each(ways)("a stalled reader %s that leaves is counted like any other", async (_way, plainStreams) => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const flags = { metricsPort: 0, openaiKey: "test-key", openaiBaseUrl: provider.baseUrl, defaultModel: "gpt-4o-mini" };
   const service = await startService(flags, { plainStreams });
   const client = new GrpcClient(service.target);

@@ -1,9 +1,9 @@
 // What a call reads does not grow with the tables. When Postgres last looked at them does not matter.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { modelFlags } from "../conformance/stage.ts";
-import { startFakeProvider } from "../fakes/provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { ownDatabase } from "../harness/database.ts";
 import { growTables } from "../harness/grown-tables.ts";
@@ -67,8 +67,7 @@ async function openCalls(): Promise<Stage> {
   const meter = await openReadMeter(databaseUrl);
   // Only the service itself notices that its tables grow.
   await meter.connection.query(autovacuumOff);
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const { url } = await startService({ databaseUrl, ...modelFlags(provider), keepModelCalls: true }, { clock });
   const calls = callsOf(url);
   const makeCalls: Stage["makeCalls"] = async (times) => {

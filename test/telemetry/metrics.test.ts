@@ -2,11 +2,11 @@
 // readers. No label identifies a caller.
 
 import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { startFakeProvider } from "../fakes/provider.ts";
+import { openProvider } from "../fixtures.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -150,8 +150,7 @@ test("a database that does not respond costs only the metric that needs it", asy
 });
 
 async function startWithProvider(): Promise<TestService> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   return await startService({ metricsPort: 0, openaiKey: "test-key", openaiBaseUrl: provider.baseUrl });
 }
 

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { afterAll, afterEach, expect } from "vitest";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { sessionOwner } from "../../src/engine/sessions/session-owner.ts";
 import { isRoot } from "../../src/platform/base/owner.ts";
@@ -26,6 +27,14 @@ export class Area implements Disposable {
   constructor() {
     // As root the service runs commands as another user, who must be able to enter the directory.
     chmodSync(this.base, 0o711);
+    this.clear();
+  }
+
+  /** Leaves the two directories empty. */
+  clear(): void {
+    for (const name of readdirSync(this.base)) {
+      rmSync(join(this.base, name), { recursive: true, force: true });
+    }
     mkdirSync(this.root, { recursive: true });
     mkdirSync(this.outside);
   }
@@ -68,6 +77,18 @@ export class Area implements Disposable {
   [Symbol.dispose](): void {
     rmSync(this.base, { recursive: true, force: true });
   }
+}
+
+/** An area that each test of a file gets empty. No test may leave a descriptor open. */
+export function areaOfEachTest(): Area {
+  const area = new Area();
+  afterEach(() => {
+    const leaked = area.countDescriptors();
+    area.clear();
+    expect(leaked).toBe(0);
+  });
+  afterAll(() => area[Symbol.dispose]());
+  return area;
 }
 
 function describeDescriptor(fd: string): string {

@@ -10,22 +10,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { editFile } from "../../src/agent/tools/edit-file.ts";
 import { countOccurrences, replaceOccurrences } from "../../src/agent/tools/occurrences.ts";
 import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
-import { Area } from "./area.ts";
+import { areaOfEachTest } from "./area.ts";
 
-let area: Area;
-beforeEach(() => {
-  area = new Area();
-});
+const area = areaOfEachTest();
 afterEach(() => {
-  const leaked = area.countDescriptors();
-  const left = readdirSync(area.root).filter((name) => name.startsWith(".runnel-"));
-  area[Symbol.dispose]();
-  expect(leaked).toBe(0);
-  expect(left).toEqual([]);
+  expect(readdirSync(area.root).filter((name) => name.startsWith(".runnel-"))).toEqual([]);
 });
 
 const edited = { content: "File edited successfully" };

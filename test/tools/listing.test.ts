@@ -3,20 +3,14 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, linkSync, mkdirSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { listFiles } from "../../src/agent/tools/search/list-files.ts";
 import type { FileListing } from "../../src/agent/tools/search/request.ts";
 import { search } from "../../src/agent/tools/search/threads.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
-import { Area } from "./area.ts";
+import { areaOfEachTest } from "./area.ts";
 
-let area: Area;
-beforeEach(() => {
-  area = new Area();
-});
-afterEach(() => {
-  area[Symbol.dispose]();
-});
+const area = areaOfEachTest();
 
 interface Limits {
   readonly filesMax?: number;

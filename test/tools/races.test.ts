@@ -12,19 +12,15 @@ import { replaceFile } from "../../src/agent/tools/replace-file.ts";
 import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { FilePlace, openPlace } from "../../src/agent/tools/walk.ts";
 import { writeFile } from "../../src/agent/tools/write-file.ts";
-import { Area } from "./area.ts";
+import { areaOfEachTest } from "./area.ts";
 import { startSwapping } from "./swapping.ts";
 
-let area: Area;
+const area = areaOfEachTest();
 beforeEach(() => {
-  area = new Area();
   writeFileSync(join(area.outside, "secret"), "SECRET");
 });
 afterEach(() => {
   const foreign = readdirSync(area.outside).map((name) => [name, readFileSync(join(area.outside, name), "utf8")]);
-  const leaked = area.countDescriptors();
-  area[Symbol.dispose]();
-  expect(leaked).toBe(0);
   expect(foreign).toEqual([["secret", "SECRET"]]);
 });
 

@@ -3,23 +3,19 @@ import { once } from "node:events";
 import { linkSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { listDir } from "../../src/agent/tools/list-dir.ts";
 import { readFile } from "../../src/agent/tools/read-file.ts";
 import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { openInside } from "../../src/agent/tools/walk.ts";
-import { Area } from "./area.ts";
+import { areaOfEachTest } from "./area.ts";
 import { startSwapping } from "./swapping.ts";
 import { nowhere, workspaceAt } from "./workspace.ts";
 
-let area: Area;
+const area = areaOfEachTest();
 beforeEach(() => {
-  area = new Area();
   area.write("src/a.txt", "inside");
   writeFileSync(join(area.outside, "secret"), "SECRET");
-});
-afterEach(() => {
-  area[Symbol.dispose]();
 });
 
 const inside = { content: "     1\tinside\n" };

@@ -1,22 +1,16 @@
 // How the console shows what models and people write: right-to-left text, images, and an answer of 5 MB.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { answer, type Script } from "../../fakes/provider.ts";
 import { credentialsOf } from "../../harness/credentials.ts";
-import { GrpcClient } from "../../harness/grpc.ts";
-import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole, seeText } from "./console-page.ts";
+import { setConsoleStage } from "./stage.ts";
 
 async function setStage(...scripts: readonly Script[]) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  provider.respond(...scripts);
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
-  const client = new GrpcClient(service.target);
+  const { service, client } = await setConsoleStage({}, ...scripts);
   const run = async (message: object): Promise<string> => {
     const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "writer" } });
     const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, ...message });

@@ -1,40 +1,34 @@
 // A person decides in the console what a run may do: in the inbox, and in the run itself.
 
 import { createHash } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, callTools, type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { answer, callTools, type Script } from "../../fakes/provider.ts";
 import { query } from "../../harness/database.ts";
-import { GrpcClient } from "../../harness/grpc.ts";
-import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
+import { setConsoleStage } from "./stage.ts";
 
 const write = (path: string, content = "new"): Script =>
   callTools({ id: "one", name: "write_file", arguments: JSON.stringify({ file_path: path, content }) });
 
 async function setStage() {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
-  const client = new GrpcClient(service.target);
+  const stage = await setConsoleStage();
+  const { provider, client, start } = stage;
   const ask = async (...scripts: readonly Script[]) => await askAs("careful", ...scripts);
   const askAs = async (name: string, ...scripts: readonly Script[]): Promise<{ runId: string; approvalId: string }> => {
     provider.respond(...scripts);
     const tools = { builtin: ["write_file"], approve: ["write_file"] };
-    const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name, tools } });
-    const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "Write it." });
+    const runId = await start({ name, tools }, { message: "Write it." });
     const approvalId = await until("the approval", async () => {
       const { approvals } = await client.call(ApprovalService.method.listApprovals, { runId });
       return approvals[0]?.approvalId;
     });
     return { runId, approvalId };
   };
-  return { provider, service, client, ask, askAs };
+  return { ...stage, ask, askAs };
 }
 
 test("an approval appears by itself with a count, is read in full, approved with a comment, and the run ends", async () => {

@@ -1,28 +1,16 @@
 // Back from a run: the list is where it was, with the focus on the row that led to the run.
 
-import { expect, onTestFinished, test } from "vitest";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, startFakeProvider } from "../../fakes/provider.ts";
+import { expect, test } from "vitest";
+import { endOfRun } from "../../conformance/stage.ts";
+import { answer } from "../../fakes/provider.ts";
 import { query } from "../../harness/database.ts";
-import { GrpcClient } from "../../harness/grpc.ts";
-import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectCalm, openConsole, seeText } from "./console-page.ts";
+import { setConsoleStage } from "./stage.ts";
 
 test("Back leads to the same rows and the same focus, by mouse and by keyboard", async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  provider.respond(answer("Said."));
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
-  const client = new GrpcClient(service.target);
-  const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "first" } });
-  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "Go." });
-  await until("the run to end", async () => {
-    const { run } = await client.call(RunService.method.getRun, { runId });
-    return run?.endTime !== undefined;
-  });
+  const { service, client, start } = await setConsoleStage({}, answer("Said."));
+  await endOfRun(client, await start({}));
   // As many runs as a person scrolls through, each with a log of its own to show.
   await query(
     service.databaseUrl,

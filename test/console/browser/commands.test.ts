@@ -2,11 +2,10 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, startFakeProvider } from "../../fakes/provider.ts";
-import { startService } from "../../harness/service.ts";
+import { expect, test } from "vitest";
+import { answer } from "../../fakes/provider.ts";
 import { enterAdminToken, openConsole, seeText } from "./console-page.ts";
+import { setConsoleStage } from "./stage.ts";
 
 const run = promisify(execFile);
 const adminToken = "token-of-the-operator-for-tests";
@@ -21,20 +20,10 @@ test.each([
   ["usage", /"days":/, "1"],
   ["forum", /"slug":"home"/, "Home"],
 ] as const)("the lines of %s work as they stand there", async (path, told, shown) => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  provider.respond(answer("Hello."));
   // As `runnel dev` starts: without keys. The forum's lines have the token of the operator.
   // The page says that its callback to this machine needs it.
-  const network = { securityAllowPrivateNetworks: true };
   const access = path === "forum" ? { authAdminToken: adminToken } : { authApiKeys: [] };
-  const service = await startService({
-    ...modelFlags(provider),
-    ...access,
-    ...network,
-    consoleEnabled: true,
-    rateLimitRps: 0,
-  });
+  const { service } = await setConsoleStage({ ...access, securityAllowPrivateNetworks: true }, answer("Hello."));
   const { page } = await openConsole(service.url, path, path === "forum" ? {} : { client: null });
   if (path === "forum") {
     await enterAdminToken(page, adminToken);

@@ -1,22 +1,21 @@
 // Changes of files in the console: those of coding agents and of the built-in tools, in the run and in the approval.
 
-import { expect, onTestFinished, test } from "vitest";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { expect, test } from "vitest";
 import { readCodingAgents } from "../../../src/protocols/acp/agents.ts";
 import { lineOf, openSession, send } from "../../acp/stage.ts";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, callTools, startFakeProvider } from "../../fakes/provider.ts";
+import { answer, callTools } from "../../fakes/provider.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { Area } from "../../tools/area.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole, seeText } from "./console-page.ts";
+import { setConsoleStage } from "./stage.ts";
 
 test("the change of a coding agent is a diff, in the approval and in the run", async () => {
   using area = new Area();
   area.giveToSession();
   const acpAgents = readCodingAgents(lineOf("coder")) ?? [];
-  const service = await startService({ acpAgents, consoleEnabled: true, rateLimitRps: 0 });
+  const service = await startService({ acpAgents, consoleEnabled: true });
   const client = new GrpcClient(service.target);
   const sessionId = await openSession(client, { name: "fake", runner: "coder" }, area.root);
   const opened = await openConsole(service.url, `runs/${await send(client, sessionId, "edit")}`);
@@ -34,8 +33,7 @@ test("the change of a coding agent is a diff, in the approval and in the run", a
 });
 
 test("the changes of the built-in tools are diffs; hostile text stays text in its line, and a long one is folded", async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const { provider, service, start } = await setConsoleStage();
   const hostile = '<img src=x onerror="document.title=1"> \u202egpj.exe';
   const arabic = "هذا سطر طويل - مع علامة";
   const long = Array.from({ length: 3_000 }, (_, index) => `line ${index}`).join("\n");
@@ -51,11 +49,7 @@ test("the changes of the built-in tools are diffs; hostile text stays text in it
     ),
     answer("Done."),
   );
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
-  const client = new GrpcClient(service.target);
-  const agent = { name: "writer", tools: { builtin: ["edit_file", "write_file"] } };
-  const { sessionId } = await client.call(SessionService.method.createSession, { agent });
-  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "Write." });
+  const runId = await start({ tools: { builtin: ["edit_file", "write_file"] } });
   const opened = await openConsole(service.url, `runs/${runId}`);
   const { page } = opened;
   await seeText(page, "Done.");

@@ -2,17 +2,15 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { modelFlags } from "../../conformance/stage.ts";
+import { endOfRun } from "../../conformance/stage.ts";
 import { newPage } from "../../external/browser.ts";
-import { answer, callTools, startFakeProvider } from "../../fakes/provider.ts";
-import { GrpcClient } from "../../harness/grpc.ts";
-import { startService } from "../../harness/service.ts";
+import { answer, callTools } from "../../fakes/provider.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole } from "./console-page.ts";
+import { setConsoleStage } from "./stage.ts";
 
 const hostile =
   "</pre><script>document.title='owned'</script><img src='https://elsewhere.invalid/x.png' onerror=\"document.title='owned'\">\n# Not a heading\n```";
@@ -28,10 +26,7 @@ async function save(page: Page, format: string): Promise<{ name: string; text: s
 }
 
 test("a run is saved as Markdown, as a page without scripts and as JSON, and hostile text stays text", async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
-  const client = new GrpcClient(service.target);
+  const { provider, service, client } = await setConsoleStage();
   const call = { id: "call-1", name: "list_dir", arguments: JSON.stringify({ path: hostile }) };
   provider.respond(callTools(call), answer(hostile));
   const agent = { name: "<script>document.title='owned'</script>", tools: { builtin: ["list_dir"] } };
@@ -53,10 +48,7 @@ test("a run is saved as Markdown, as a page without scripts and as JSON, and hos
       },
     ],
   });
-  await until("the run to end", async () => {
-    const { run } = await client.call(RunService.method.getRun, { runId });
-    return run?.endTime !== undefined;
-  });
+  await endOfRun(client, runId);
   const opened = await openConsole(service.url, `runs/${runId}`, { viewport: { width: 1280, height: 800 } });
   await opened.page.locator("main .badge-text").filter({ hasText: "ended, complete" }).waitFor();
   await opened.page.getByRole("button", { name: "Export" }).click();

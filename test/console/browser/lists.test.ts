@@ -1,9 +1,11 @@
 // Lists in the console tell runs and approvals apart.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { answer, callTools, startFakeProvider } from "../../fakes/provider.ts";
+import { endOfRun } from "../../conformance/stage.ts";
+import { answer, callTools } from "../../fakes/provider.ts";
+import { openProvider } from "../../fixtures.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
@@ -13,11 +15,10 @@ import { expectCalm, openConsole, seeText } from "./console-page.ts";
 const { createSession, sendMessage } = SessionService.method;
 
 async function setStage() {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   // No price table knows the models of this provider.
   const model = { compatibleBaseUrl: provider.baseUrl, defaultModel: "compatible:house" };
-  const service = await startService({ ...model, consoleEnabled: true, rateLimitRps: 0 });
+  const service = await startService({ ...model, consoleEnabled: true });
   const client = new GrpcClient(service.target);
   const start = async (agent: object, message: string, annotations = ""): Promise<string> => {
     const { sessionId } = await client.call(createSession, { agent });
@@ -38,11 +39,7 @@ test("a row has the agent, the session, the first words, the annotations, the ou
     },
     (wire) => wire.reply(400, JSON.stringify(words)),
   );
-  const ended = async (runId: string) =>
-    await until("the end", async () => {
-      const { run } = await client.call(RunService.method.getRun, { runId });
-      return run?.endTime !== undefined && run;
-    });
+  const ended = (runId: string) => endOfRun(client, runId);
   const annotations = '{"team":"<b>billing</b>\u202e","customer":4711,"tags":["a"]}';
   const first = await ended(await start({ name: "editor" }, "Summarise\nthis page.", annotations));
   const second = await ended(await start({ name: "critic" }, "مرحبا بالعالم"));

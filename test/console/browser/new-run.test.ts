@@ -1,23 +1,19 @@
 // The form of a new run: its folded settings reach the run, the code beside it has them, and a problem stands at its field.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, callTools, startFakeProvider } from "../../fakes/provider.ts";
-import { GrpcClient } from "../../harness/grpc.ts";
-import { startService } from "../../harness/service.ts";
+import { answer, callTools } from "../../fakes/provider.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole, seeText } from "./console-page.ts";
+import { setConsoleStage } from "./stage.ts";
 
 const { getRunInput, getRun } = RunService.method;
 
 async function setStage(agentPresets: string[] = []) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), agentPresets, consoleEnabled: true, rateLimitRps: 0 });
-  const opened = await openConsole(service.url, "new");
-  return { provider, service, client: new GrpcClient(service.target), opened, page: opened.page };
+  const stage = await setConsoleStage({ agentPresets });
+  const opened = await openConsole(stage.service.url, "new");
+  return { ...stage, opened, page: opened.page };
 }
 
 const runOf = (url: string): string => new URL(url).pathname.split("/").at(-1) ?? "";

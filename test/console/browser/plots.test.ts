@@ -1,44 +1,27 @@
 // Plots in the console: numbers over time by agent, model and client, zoom, and the way to the runs behind a point.
 
 import type { Page } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { expect, test } from "vitest";
 import type { Config } from "../../../src/platform/config/keys.ts";
-import { modelFlags } from "../../conformance/stage.ts";
-import { type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { endOfRun } from "../../conformance/stage.ts";
+import type { Script } from "../../fakes/provider.ts";
 import { fail } from "../../fakes/wire-server.ts";
 import { query } from "../../harness/database.ts";
-import { GrpcClient } from "../../harness/grpc.ts";
-import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { enterAdminToken, expectCalm, openConsole, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
+import { setConsoleStage } from "./stage.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
 const viewport = { width: 1280, height: 800 };
 
-interface Stage {
-  readonly service: TestService;
+async function setStage(flags: Partial<Config> = {}) {
+  const { provider, service, client, start } = await setConsoleStage(flags);
   /** Runs one run to its end. */
-  readonly complete: (agent: string, script?: Script, model?: string) => Promise<string>;
-}
-
-async function setStage(flags: Partial<Config> = {}): Promise<Stage> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0, ...flags });
-  const client = new GrpcClient(service.target);
   const complete = async (agent: string, script: Script = used, model = "gpt-4o-mini"): Promise<string> => {
     provider.respond(script);
-    const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: agent, model } });
-    const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "Go." });
-    await until("the run to end", async () => {
-      const { run } = await client.call(RunService.method.getRun, { runId });
-      return run?.endTime !== undefined;
-    });
-    return runId;
+    return (await endOfRun(client, await start({ name: agent, model }))).runId;
   };
   return { service, complete };
 }

@@ -3,13 +3,12 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { endOfRun } from "../../conformance/stage.ts";
 import { answer } from "../../fakes/provider.ts";
 import { keyOf } from "../../harness/credentials.ts";
 import { query } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
-import { until } from "../../harness/wait.ts";
 import { setJobStage, specOf } from "../../jobs/stage.ts";
 import { expectFit } from "./checks.ts";
 import { enterAdminToken, expectCalm, openConsole, seeText } from "./console-page.ts";
@@ -26,11 +25,7 @@ async function completeRun({ provider, client }: Awaited<ReturnType<typeof setSt
   provider.respond(answer("Done."));
   const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "prover" } });
   const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
-  await until("the run to end", async () => {
-    const { run } = await client.call(RunService.method.getRun, { runId });
-    return run?.endTime !== undefined;
-  });
-  return runId;
+  return (await endOfRun(client, runId)).runId;
 }
 
 /** Returns the words beside the names of the checks, in their order. */

@@ -1,26 +1,19 @@
 // The queue in the console: what waits and why, schedules, and replicas.
 
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import { modelFlags } from "../../conformance/stage.ts";
-import { startFakeProvider } from "../../fakes/provider.ts";
-import { GrpcClient } from "../../harness/grpc.ts";
-import { startService } from "../../harness/service.ts";
 import { expectFit } from "./checks.ts";
 import { enterAdminToken, expectCalm, openConsole, seeText } from "./console-page.ts";
+import { setConsoleStage } from "./stage.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
 
 test("the queue says what waits for what, oldest first, and the operator sees the replicas", async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const flags = { ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0, authAdminToken, runsSlots: 1 };
-  const service = await startService(flags);
-  const client = new GrpcClient(service.target);
+  const { provider, service, client } = await setConsoleStage({ authAdminToken, runsSlots: 1 });
   const opened = await openConsole(service.url, "queue", { viewport: { width: 1280, height: 800 } });
   const { page } = opened;
   await seeText(page, "No run waits.");

@@ -6,16 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { openHost } from "../../callbacks/stage.ts";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, callTools, type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { endOfRun } from "../../conformance/stage.ts";
+import { answer, callTools, type Script } from "../../fakes/provider.ts";
 import { fail } from "../../fakes/wire-server.ts";
-import { GrpcClient } from "../../harness/grpc.ts";
-import { startService } from "../../harness/service.ts";
-import { until } from "../../harness/wait.ts";
 import { takePicture } from "./pictures.ts";
+import { setConsoleStage } from "./stage.ts";
 
 const summary = `The service reads its settings in three steps:
 
@@ -33,15 +30,7 @@ Two places disagree about the port, and the tests cover neither.`;
 test("every view in light and in dark makes a picture that is small enough for a page", {
   timeout: 300_000,
 }, async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({
-    ...modelFlags(provider),
-    consoleEnabled: true,
-    rateLimitRps: 0,
-    securityAllowPrivateNetworks: true,
-  });
-  const client = new GrpcClient(service.target);
+  const { provider, service, client } = await setConsoleStage({ securityAllowPrivateNetworks: true });
   const workDir = makeProject();
   const start = async (name: string, message: string, ...scripts: readonly Script[]): Promise<string> => {
     provider.respond(...scripts);
@@ -49,11 +38,7 @@ test("every view in light and in dark makes a picture that is small enough for a
     const { sessionId } = await client.call(SessionService.method.createSession, { agent, workDir });
     return (await client.call(SessionService.method.sendMessage, { sessionId, message })).runId;
   };
-  const end = (runId: string) =>
-    until("the run to end", async () => {
-      const { run } = await client.call(RunService.method.getRun, { runId });
-      return run?.endTime !== undefined;
-    });
+  const end = (runId: string) => endOfRun(client, runId);
   await end(
     await start("triage", "Sort the new issues.", answer("Sorted 14 issues: 3 bugs, 9 questions, 2 duplicates.")),
   );

@@ -1,20 +1,19 @@
 // Sessions in the console: conversations that a person reads, continues, forks and cancels.
 
-import { expect, onTestFinished, test } from "vitest";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, callTools, type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { endOfRun } from "../../conformance/stage.ts";
+import { answer, callTools, type Script } from "../../fakes/provider.ts";
 import { openProvider } from "../../fault/cluster.ts";
 import { testDatabase } from "../../harness/database.ts";
 import { findFreePorts } from "../../harness/free-ports.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startProcess } from "../../harness/process.ts";
-import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
+import { setConsoleStage } from "./stage.ts";
 
 const { createSession, sendMessage, listSessions, listMessages } = SessionService.method;
 const wide = { viewport: { width: 1280, height: 800 } };
@@ -24,21 +23,15 @@ const phone = { viewport: { width: 390, height: 844 } };
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 async function setStage(...scripts: readonly Script[]) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  provider.respond(...scripts);
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
-  const client = new GrpcClient(service.target);
+  const stage = await setConsoleStage({}, ...scripts);
+  const { client } = stage;
   const say = async (sessionId: string, message: string): Promise<string> => {
     const { runId } = await client.call(sendMessage, { sessionId, message });
-    await until("the end of the run", async () => {
-      const { run } = await client.call(RunService.method.getRun, { runId });
-      return run?.endTime !== undefined;
-    });
+    await endOfRun(client, runId);
     return runId;
   };
   const open = async (agent: object): Promise<string> => (await client.call(createSession, { agent })).sessionId;
-  return { provider, service, client, say, open };
+  return { ...stage, say, open };
 }
 
 /** An answer whose first words come at once, and whose rest comes when the gate opens. */

@@ -1,22 +1,23 @@
 // A run is shared by a link: its reader has no key, sees the log live, and requests nothing else.
 
 import type { Page } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { openBreakingLine } from "../../conformance/breaking-line.ts";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, callTools, type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { endOfRun } from "../../conformance/stage.ts";
+import { answer, callTools, type Script } from "../../fakes/provider.ts";
+import { openProvider } from "../../fixtures.ts";
 import { query, testDatabase } from "../../harness/database.ts";
 import { findFreePorts } from "../../harness/free-ports.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startProcess } from "../../harness/process.ts";
-import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { type ConsolePage, expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
+import { setConsoleStage } from "./stage.ts";
 
 const wide = { viewport: { width: 1280, height: 800 } };
 const hostile = "<img src=x onerror=alert(1)> \u001b[31mred";
@@ -34,21 +35,14 @@ async function startRun(client: GrpcClient, agent: object = {}): Promise<Started
 }
 
 async function setStage() {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0 });
-  const client = new GrpcClient(service.target);
+  const stage = await setConsoleStage();
+  const { provider, service, client } = stage;
   return {
-    provider,
-    service,
-    client,
+    ...stage,
     complete: async (text: string): Promise<string> => {
       provider.respond(answer(text));
       const { runId } = await startRun(client);
-      await until("the run to end", async () => {
-        const { run } = await client.call(RunService.method.getRun, { runId });
-        return run?.endTime !== undefined;
-      });
+      await endOfRun(client, runId);
       return runId;
     },
     makePath: async (runId: string): Promise<string> => {
@@ -98,8 +92,7 @@ async function readTexts(page: Page): Promise<readonly string[]> {
 
 // The service dies while the model writes, and starts again. The reader does nothing, and later loads the page again.
 test("a reader without a key sees text live, and has the whole text once after kill -9 in mid-sentence", async () => {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const [port] = await findFreePorts(1);
   const databaseUrl = await testDatabase();
   const environment = {

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { endOfRun } from "../../conformance/stage.ts";
 import { answer } from "../../fakes/provider.ts";
 import { openProvider } from "../../fault/cluster.ts";
 import { query, testDatabase } from "../../harness/database.ts";
@@ -66,10 +67,7 @@ test("20,000 entries take few rows of the document, and its end is one key away"
   const service = await startService({ consoleEnabled: true, rateLimitRps: 0 });
   const runId = await startDemoRun(service.target, "words=1 pace=0");
   const client = new GrpcClient(service.target);
-  await until("the run to end", async () => {
-    const { run } = await client.call(RunService.method.getRun, { runId });
-    return run?.endTime !== undefined;
-  });
+  await endOfRun(client, runId);
   await fillLog(service.databaseUrl, runId);
   const { page } = await openConsole(service.url, `runs/${runId}?tab=entries`);
   await seeBadge(page, "ended, complete · at 20,000");

@@ -1,31 +1,25 @@
 // Usage in the console: budgets, days, sums, limits, and the circuit breakers of providers.
 
 import type { Page } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import type { Config } from "../../../src/platform/config/keys.ts";
-import { modelFlags } from "../../conformance/stage.ts";
-import { answer, type FakeProvider, type Script, startFakeProvider } from "../../fakes/provider.ts";
+import { endOfRun, modelFlags } from "../../conformance/stage.ts";
+import { answer, type Script } from "../../fakes/provider.ts";
 import { fail } from "../../fakes/wire-server.ts";
+import { openProvider } from "../../fixtures.ts";
 import { query } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { createMovedClock } from "../../harness/moved-clock.ts";
-import { startService, type TestService } from "../../harness/service.ts";
+import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { enterAdminToken, expectCalm, openConsole, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
+import { type ConsoleStage, setConsoleStage } from "./stage.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
 const viewport = { width: 1280, height: 800 };
-
-interface Stage {
-  readonly provider: FakeProvider;
-  readonly service: TestService;
-  readonly client: GrpcClient;
-}
 
 interface Spent {
   readonly agent: string;
@@ -35,15 +29,8 @@ interface Spent {
   readonly daysAgo?: number;
 }
 
-async function setStage(flags: Partial<Config> = {}): Promise<Stage> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
-  const service = await startService({ ...modelFlags(provider), consoleEnabled: true, rateLimitRps: 0, ...flags });
-  return { provider, service, client: new GrpcClient(service.target) };
-}
-
 /** Completes a run with these tokens, and sets its end back. */
-async function completeRun({ provider, service, client }: Stage, spent: Spent): Promise<void> {
+async function completeRun({ provider, service, client }: ConsoleStage, spent: Spent): Promise<void> {
   const { agent, model = "gpt-4o-mini", input = 1_000, output = 200, daysAgo = 0 } = spent;
   const script: Script = (wire) => {
     wire.text("Done.");
@@ -53,7 +40,7 @@ async function completeRun({ provider, service, client }: Stage, spent: Spent): 
   };
   provider.respond(script);
   const runId = await startRun(client, agent, model);
-  await endRun(client, runId);
+  await endOfRun(client, runId);
   const change = "update run set end_time = end_time - $1 * interval '1 day' where id = $2";
   await query(service.databaseUrl, change, [daysAgo, runId]);
 }
@@ -61,13 +48,6 @@ async function completeRun({ provider, service, client }: Stage, spent: Spent): 
 async function startRun(client: GrpcClient, name: string, model: string): Promise<string> {
   const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name, model } });
   return (await client.call(SessionService.method.sendMessage, { sessionId, message: "Go." })).runId;
-}
-
-async function endRun(client: GrpcClient, runId: string): Promise<void> {
-  await until("the run to end", async () => {
-    const { run } = await client.call(RunService.method.getRun, { runId });
-    return run?.endTime !== undefined;
-  });
 }
 
 /** Stores ended runs as if they had ended on days before, each with another name if `name` says so. */
@@ -93,7 +73,7 @@ async function namesIn(page: Page, table: string): Promise<readonly string[]> {
 }
 
 test("today counts against the budget by itself, and says when it is nearly and wholly used up", async () => {
-  const stage = await setStage({ budgetClientDayTokens: 10_000, budgetClientDayUsd: 1 });
+  const stage = await setConsoleStage({ budgetClientDayTokens: 10_000, budgetClientDayUsd: 1 });
   await completeRun(stage, { agent: "triage" });
   await completeRun(stage, { agent: "reviewer", model: "gpt-4o", input: 4_000, output: 1_000 });
   const opened = await openConsole(stage.service.url, "runs", { viewport });
@@ -118,7 +98,7 @@ test("today counts against the budget by itself, and says when it is nearly and 
 });
 
 test("each day of the span in the address has a bar, exact values by mouse and keyboard, and one with runs a row of the table", async () => {
-  const stage = await setStage();
+  const stage = await setConsoleStage();
   await completeRun(stage, { agent: "triage" });
   await completeRun(stage, { agent: "reviewer", model: "gpt-4o", input: 2_000, output: 100 });
   await completeRun(stage, { agent: "triage", daysAgo: 3 });
@@ -179,7 +159,7 @@ test("each day of the span in the address has a bar, exact values by mouse and k
 });
 
 test("sums by model and agent are sorted by the address, keys move through them, and each leads to its runs", async () => {
-  const stage = await setStage();
+  const stage = await setConsoleStage();
   await completeRun(stage, { agent: "triage", input: 50_000, daysAgo: 2 });
   await completeRun(stage, { agent: "triage" });
   await completeRun(stage, { agent: "reviewer", model: "gpt-4o", input: 9_000 });
@@ -224,7 +204,7 @@ test("sums by model and agent are sorted by the address, keys move through them,
 });
 
 test("an empty span says what to do, another client sees nothing, and hostile names stay text", async () => {
-  const stage = await setStage();
+  const stage = await setConsoleStage();
   const opened = await openConsole(stage.service.url, "usage", { viewport });
   const { page } = opened;
   await seeText(page, "No run has ended in these 30 days");
@@ -242,7 +222,7 @@ test("an empty span says what to do, another client sees nothing, and hostile na
 });
 
 test("more rows than a page of the service has are all counted, and a long table shows the rest on request", async () => {
-  const stage = await setStage();
+  const stage = await setConsoleStage();
   await completeRun(stage, { agent: "first", input: 5_000 });
   const { service } = stage;
   await copyRuns(
@@ -266,7 +246,7 @@ test("more rows than a page of the service has are all counted, and a long table
 });
 
 test("the limits in force have words and units", async () => {
-  const { service, client } = await setStage({ budgetRunUsd: 0.5, sessionsClientMaxConcurrent: 1 });
+  const { service, client } = await setConsoleStage({ budgetRunUsd: 0.5, sessionsClientMaxConcurrent: 1 });
   const limits = await client.call(SystemService.method.getLimits, {});
   const { page } = await openConsole(service.url, "usage", { viewport });
   const list = page.locator(".limits > div");
@@ -286,11 +266,9 @@ test("the limits in force have words and units", async () => {
 });
 
 test("a provider that fails opens its circuit breaker, which counts down, tests the provider, and closes", async () => {
-  const failing = await startFakeProvider();
-  onTestFinished(() => failing.close());
+  const failing = await openProvider();
   const clock = createMovedClock();
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const resetSec = 600;
   const flags = {
     ...modelFlags(provider),
@@ -314,7 +292,7 @@ test("a provider that fails opens its circuit breaker, which counts down, tests 
   await seeText(page, "Each replica has its own circuit breakers.");
 
   failing.respond(fail(503, "down"), fail(503, "down"));
-  await endRun(client, await startRun(client, "tester", "compatible:small"));
+  await endOfRun(client, await startRun(client, "tester", "compatible:small"));
   const open = line("compatible").filter({ hasText: /2 failures in a row\. The next try is in \d+m \d\ds\./ });
   await open.waitFor();
   await expectFit(page, "an open circuit breaker");
@@ -323,7 +301,7 @@ test("a provider that fails opens its circuit breaker, which counts down, tests 
   clock.advance(resetSec * 1_000);
   await line("compatible").filter({ hasText: "half open" }).waitFor();
   failing.respond(answer("Back."));
-  await endRun(client, await startRun(client, "tester", "compatible:small"));
+  await endOfRun(client, await startRun(client, "tester", "compatible:small"));
   await line("compatible").filter({ hasText: "closed" }).waitFor();
 
   await page.getByText(/^\d+ known models$/).click();
@@ -338,7 +316,7 @@ test("a provider that fails opens its circuit breaker, which counts down, tests 
 });
 
 test("the picture of the documentation", async () => {
-  const stage = await setStage({ budgetClientDayTokens: 3_000_000, budgetClientDayUsd: 5 });
+  const stage = await setConsoleStage({ budgetClientDayTokens: 3_000_000, budgetClientDayUsd: 5 });
   for (const spent of [
     { agent: "triage", input: 182_400, output: 9_300 },
     { agent: "triage", input: 96_100, output: 4_700 },

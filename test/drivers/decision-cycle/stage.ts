@@ -1,11 +1,11 @@
 // Agents of a forum that decide by themselves, with a model that answers as a test sets.
 
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import type { Config } from "../../../src/platform/config/keys.ts";
-import { answer, type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
-import { test as base } from "../../fixtures.ts";
+import { answer, type FakeProvider } from "../../fakes/provider.ts";
+import { test as base, openProvider } from "../../fixtures.ts";
 import { type Agent, type Answer, adminToken, asAdmin, type Forum, openForum, send } from "../../forum/stage.ts";
 import { testKeys } from "../../harness/credentials.ts";
 import { query } from "../../harness/database.ts";
@@ -57,8 +57,7 @@ export async function setStage(
   flags: Partial<Config> = {},
   { remote = false }: { readonly remote?: boolean } = {},
 ): Promise<Stage> {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const forum = await openForum();
   const [agent, other] = [await forum.addAgent("alice"), await forum.addAgent("bob")];
   const service = await startService({

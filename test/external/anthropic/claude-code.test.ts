@@ -4,10 +4,11 @@
 import { access, cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { runCommand } from "../../../scripts/run-command.ts";
 import { callTools, type Script } from "../../fakes/provider.ts";
 import { openCluster, openProvider } from "../../fault/cluster.ts";
+import { openFolder } from "../../fixtures.ts";
 import { keyOf } from "../../harness/credentials.ts";
 import { query } from "../../harness/database.ts";
 import { findFreePorts } from "../../harness/free-ports.ts";
@@ -34,8 +35,7 @@ beforeAll(async () => {
 
 /** Starts the program on its task, in an empty home. */
 async function startClaude(url: string) {
-  const home = await mkdtemp(join(tmpdir(), "runnel-home-"));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  const home = await openFolder();
   const file = join(home, "note.txt");
   await writeFile(file, "The word is plover.\n");
   const args = ["-p", "Which word has note.txt? Copy it.", "--model", "openai:fake", "--allowedTools", "Read", "Bash"];

@@ -1,11 +1,11 @@
 // The five minutes of docs/mcp-servers.md, as they are except for the port: npm brings the servers, `runnel dev` runs them, curl asks.
 
-import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { repositoryRoot } from "../../../scripts/run-command.ts";
 import { answer, callTools, startFakeProvider } from "../../fakes/provider.ts";
+import { openFolder } from "../../fixtures.ts";
 import { until } from "../../harness/wait.ts";
 import { runProgram, startProgram } from "../program.ts";
 
@@ -16,8 +16,7 @@ test("the page leads to an agent with a server of files", { timeout: testMaxMs }
   await using provider = await startFakeProvider();
   const page = await readFile(join(repositoryRoot, "docs/mcp-servers.md"), "utf8");
   const [prepare = "", ask = ""] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "runnel-five-minutes-")));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await realpath(await openFolder());
   const environment = { ...process.env, HOME: folder, NODE_DISABLE_COMPILE_CACHE: "1" };
   const bash = (code: string) => runProgram("bash", ["-euc", code], { directory: folder, environment });
   expect(prepare).toMatch(/\nrunnel dev\n$/);

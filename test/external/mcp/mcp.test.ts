@@ -16,6 +16,7 @@ import { runCommand } from "../../../scripts/run-command.ts";
 import { readMcpServers } from "../../../src/platform/config/mcp-servers.ts";
 import { modelFlags } from "../../conformance/stage.ts";
 import { answer, startFakeProvider } from "../../fakes/provider.ts";
+import { openFolder, openProvider } from "../../fixtures.ts";
 import { credentialsOf, keyOf } from "../../harness/credentials.ts";
 import { startService } from "../../harness/service.ts";
 import { runProgram, startProgram } from "../program.ts";
@@ -88,8 +89,7 @@ async function runWith(server: string, { client_id, client_secret, private_key_p
   const proof =
     private_key_pem === undefined ? { client_secret } : { private_key: private_key_pem, issuer: found?.issuer };
   const oauth = { token_url: found?.token_endpoint, client_id, ...proof };
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const flags = {
     ...modelFlags(provider),
     mcpServers: readMcpServers(`srv=${JSON.stringify({ url: server, oauth })}`) ?? expect.fail("the line is valid"),
@@ -120,8 +120,7 @@ test.each(["auth/client-credentials-jwt", "auth/client-credentials-basic"])(
     const { port } = operator.address() as AddressInfo;
     const program = join(import.meta.dirname, "suite-operator.ts");
     const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-    const output = await mkdtemp(join(tmpdir(), "runnel-mcp-results-"));
-    onTestFinished(() => rm(output, { recursive: true }));
+    const output = await openFolder();
     const command = `${process.execPath} ${program} http://127.0.0.1:${port}`;
     const args = [suite, "client", "--scenario", scenario, "--timeout", "120000", "--command", command, "-o", output];
     const { exitCode, stdout } = await startProgram(process.execPath, args).finished;

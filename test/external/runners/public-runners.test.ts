@@ -4,13 +4,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { repositoryRoot } from "../../../scripts/run-command.ts";
 import { modelFlags } from "../../conformance/stage.ts";
 import { startN8nWebhook } from "../../fakes/n8n-webhook.ts";
-import { type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
+import type { FakeProvider } from "../../fakes/provider.ts";
+import { openProvider } from "../../fixtures.ts";
 import { startProgram } from "../program.ts";
 import { type Environment, makeEnvironment } from "./environment.ts";
 import { openTalk, type Said, type Talk } from "./service.ts";
@@ -88,8 +89,7 @@ function image(content: string): object {
 }
 
 async function openLocalAgent(environment: Environment, isStreamed: boolean): Promise<Stage> {
-  const provider = await startFakeProvider();
-  onTestFinished(provider.close);
+  const provider = await openProvider();
   const talk = await openPlugin(environment, localAgent, { model: { primary: model, fallbacks: [] } }, provider);
   return {
     turn: async (input, answer) => {

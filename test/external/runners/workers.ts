@@ -1,10 +1,8 @@
-// The runners of the tests as programs, one in each language. They have the same conversation: see README.md.
-
-import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { inject, onTestFinished } from "vitest";
+import { inject } from "vitest";
 import { repositoryRoot, runCommand } from "../../../scripts/run-command.ts";
+import { openFolder } from "../../fixtures.ts";
 import { keyOf } from "../../harness/credentials.ts";
 import { type Running, runProgram, startProgram } from "../program.ts";
 
@@ -44,8 +42,7 @@ export const go: Language = {
     await runCommand("buf", ["generate", "--template", "test/external/runners/go/buf.gen.yaml"]);
   },
   start: async (url) => {
-    const folder = await mkdtemp(join(tmpdir(), "runnel-runner-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await openFolder();
     const program = join(folder, "runner");
     // Go caches compiled packages in the user's home.
     await runProgram("go", ["build", "-C", pathOf("go"), "-o", program, "."], { environment: { HOME: homedir() } });
@@ -69,8 +66,7 @@ export const goModule: Language = {
   hasArtifacts: true,
   prepare: async () => {},
   start: async (url) => {
-    const folder = await mkdtemp(join(tmpdir(), "runnel-runner-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await openFolder();
     const program = join(folder, "runner");
     const words = ["build", "-C", join(repositoryRoot, "clients/go"), "-o", program, "./internal/talk"];
     await runProgram("go", words, { environment: { HOME: homedir() } });

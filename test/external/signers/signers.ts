@@ -1,9 +1,7 @@
-// The signers in other languages as the tests call them: many specs in, as many signed specs out.
-
-import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { join } from "node:path";
-import { inject, onTestFinished } from "vitest";
+import { inject } from "vitest";
+import { openFolder } from "../../fixtures.ts";
 import { openPage } from "../browser.ts";
 import { startPageServer } from "../page-server.ts";
 import { runProgram } from "../program.ts";
@@ -27,8 +25,7 @@ export const languages: readonly Language[] = [
 ];
 
 async function startGo(): Promise<Sign> {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-signer-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await openFolder();
   const program = join(folder, "sign");
   // Go caches compiled packages in the user's home.
   const environment = { HOME: homedir(), TMPDIR: folder };

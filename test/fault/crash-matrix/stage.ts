@@ -1,11 +1,9 @@
 // The stage of a cell: a database, a model provider, a work folder, and no process yet.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
+import type { FakeProvider } from "../../fakes/provider.ts";
 import { fail, startWireServer, type WireServer } from "../../fakes/wire-server.ts";
+import { openFolder, openProvider } from "../../fixtures.ts";
 import { testDatabase } from "../../harness/database.ts";
 import { Crew } from "./crew.ts";
 import { type Cell, scenarios } from "./scenarios.ts";
@@ -29,14 +27,12 @@ const firstAnswers = {
 
 export async function openStage({ failpoint, wrongClock }: Cell): Promise<Stage> {
   const databaseUrl = await testDatabase();
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const { firstAnswer, isTold } = scenarios[failpoint];
   if (firstAnswer !== undefined) {
     provider.respond(firstAnswers[firstAnswer]);
   }
-  const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
-  onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+  const workRoot = await openFolder();
   const host = isTold ? await openHost() : undefined;
   const providerKey = "a-key-that-no-log-line-holds";
   const environment = {

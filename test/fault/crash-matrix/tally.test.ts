@@ -1,10 +1,10 @@
 // How `npm run faults` continues from a tally: no cell is left out, and no cell of the tally is played again.
 
-import { appendFile, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { failpoints } from "../../../src/platform/base/failpoint.ts";
+import { openFolder } from "../../fixtures.ts";
 import { type Cell, nameOf, nameOfClock, productOf, sampleOf } from "./scenarios.ts";
 import { addToTally, dueCells, type Played, readTally, summarize } from "./tally.ts";
 
@@ -51,8 +51,7 @@ test("shards divide a round", () => {
 });
 
 test("a cell of the tally is not played again, and half a line of the tally is ignored", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "runnel-tally-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = await openFolder();
   const path = join(directory, "tally.jsonl");
   expect(readTally(path)).toEqual([]);
   const [first, second, ...rest] = namesOf(productOf(failpoints, 0));

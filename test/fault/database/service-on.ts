@@ -1,9 +1,6 @@
 // The service as a process on a database that is about to fail.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { openFolder } from "../../fixtures.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startProcess } from "../../harness/process.ts";
 import type { Member } from "../cluster.ts";
@@ -16,8 +13,7 @@ export async function startOn(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ member: Member; probes: ProbeWatch }> {
-  const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
-  onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+  const workRoot = await openFolder();
   const service = await startProcess({
     RUNNEL_DATABASE_URL: databaseUrl,
     RUNNEL_SESSIONS_WORK_ROOT: workRoot,

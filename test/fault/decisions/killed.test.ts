@@ -1,10 +1,11 @@
 // kill -9 at each step of a cycle, of several processes one after the other. The next process continues: the model is not
 // called again once its answer was used, nothing is written twice, feedback is shown once, and unknown outcomes are reported.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { decisionFailpoints } from "../../../src/protocols/community/failpoints.ts";
 import { decisionsKey, readCycle, settingsOf, shownOf } from "../../drivers/decision-cycle/stage.ts";
-import { answer, type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
+import { answer, type FakeProvider } from "../../fakes/provider.ts";
+import { openProvider } from "../../fixtures.ts";
 import { type Agent, adminToken, asAdmin, type Forum, openForum, send } from "../../forum/stage.ts";
 import { query } from "../../harness/database.ts";
 import { startService, type TestService } from "../../harness/service.ts";
@@ -69,8 +70,7 @@ interface Stage {
 async function openStage(): Promise<Stage> {
   const forum = await openForum();
   const agent = await forum.addAgent("alice");
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const members = await openCluster({
     RUNNEL_RUNS_LEASE_MS: String(leaseMs),
     RUNNEL_AUTH_ADMIN_TOKEN: adminToken,

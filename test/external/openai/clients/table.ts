@@ -1,13 +1,13 @@
 // Runs programs of others, unmodified, feature by feature; and keeps the table of the page that says what works.
 
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { runCommand } from "../../../../scripts/run-command.ts";
 import type { Config } from "../../../../src/platform/config/keys.ts";
 import { onChat } from "../../../fakes/provider.ts";
 import { startWireServer } from "../../../fakes/wire-server.ts";
+import { openFolder } from "../../../fixtures.ts";
 import { keyOf } from "../../../harness/credentials.ts";
 import { query } from "../../../harness/database.ts";
 import { startService, type TestService } from "../../../harness/service.ts";
@@ -71,8 +71,7 @@ async function runPython(python: string, args: readonly string[]): Promise<reado
 
 /** npm installs the packages into a folder of the test: they are too large for everybody who installs Runnel. */
 async function runNode({ node: script, packages }: Programs, args: readonly string[]): Promise<readonly Outcome[]> {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-programs-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await openFolder();
   await cp(packages, folder, { recursive: true });
   // npm would leave its compile cache behind.
   vi.stubEnv("NODE_DISABLE_COMPILE_CACHE", "1");

@@ -4,11 +4,12 @@
 import { access, cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { runCommand } from "../../../../scripts/run-command.ts";
 import { callTools, type Script } from "../../../fakes/provider.ts";
 import { openCluster, openProvider } from "../../../fault/cluster.ts";
+import { openFolder } from "../../../fixtures.ts";
 import { authEnvironment, keyOf } from "../../../harness/credentials.ts";
 import { findFreePorts } from "../../../harness/free-ports.ts";
 import { GrpcClient } from "../../../harness/grpc.ts";
@@ -41,12 +42,7 @@ async function startTask(scripts: readonly Script[]) {
   const [port] = await findFreePorts(1);
   const cluster = await openCluster({ ...environment, ...authEnvironment, RUNNEL_SERVER_PORT: String(port) });
   const service = await cluster.start();
-  const home = await mkdtemp(join(tmpdir(), "runnel-codex-home-"));
-  const work = await mkdtemp(join(tmpdir(), "runnel-codex-work-"));
-  onTestFinished(async () => {
-    await rm(home, { recursive: true, force: true });
-    await rm(work, { recursive: true, force: true });
-  });
+  const [home, work] = [await openFolder(), await openFolder()];
   const settings = {
     name: "Runnel",
     base_url: `${service.url}/v1`,

@@ -1,10 +1,10 @@
 // An evaluation as JSON: the settings of the repetitions, and each run beside its repetition and its mark.
 
 import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { stateNames } from "../../../src/platform/run-view/state-names.ts";
 import { failureText } from "../lib/failure-text.ts";
 import { eachOfFew } from "../lib/few.ts";
 import { msOf } from "../lib/format.ts";
-import { stateNames } from "../ui/state-label.tsx";
 import type { Outcome } from "./evaluation-row.tsx";
 import type { Plan } from "./plan.ts";
 import { runs } from "./repeat.ts";

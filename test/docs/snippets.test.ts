@@ -67,14 +67,28 @@ test("docs/call/durable-streams.md", async () => {
   ).toHaveLength(Number(ended?.lastSequence));
 });
 
+/** Runs a block of the client's page in a session, and returns what it leaves in a variable. */
+async function runInSession(url: string, block: number, variable: string): Promise<string> {
+  const opening = `import { connect } from "@runnel/client";
+const runnel = connect("${url}", { apiKey: "${key}" });
+const { sessionId } = await runnel.sessions.createSession({ agent: { name: "adder" } });
+`;
+  const code = blockOf("clients/typescript/README.md", "ts", url, block);
+  return await run(`${opening}${code}\nconsole.log(${variable});\nrunnel.close();\n`);
+}
+
 test("clients/typescript/README.md: functions", async () => {
   const { provider, service } = await setRecipeStage();
   provider.respond(callTools({ id: "c1", name: "add", arguments: '{"a":2,"b":40}' }), answer("42"));
-  const opening = `import { connect } from "@runnel/client";
-const runnel = connect("${service.url}", { apiKey: "${key}" });
-const { sessionId } = await runnel.sessions.createSession({ agent: { name: "adder" } });
-`;
-  const block = blockOf("clients/typescript/README.md", "ts", service.url, 1);
-  expect(await run(`${opening}${block}\nconsole.log(text);\nrunnel.close();\n`)).toBe("42\n");
+  expect(await runInSession(service.url, 1, "text")).toBe("42\n");
   expect(provider.requests[1]?.body.messages.at(-1)).toMatchObject({ role: "tool", content: "42" });
+});
+
+test("clients/typescript/README.md: answers of a type", async () => {
+  const { provider, service } = await setRecipeStage();
+  provider.respond(answer('{"name":"Rome","people":2755000}'));
+  expect(await runInSession(service.url, 2, "city.name, city.people + 1")).toBe("Rome 2755001\n");
+  expect(provider.requests[0]?.body).toMatchObject({
+    response_format: { json_schema: { strict: true, schema: { required: ["name", "people"] } } },
+  });
 });

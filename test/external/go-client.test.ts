@@ -206,7 +206,7 @@ describe.runIf(inject("hasGo"))("the module of Go, in an empty directory,", () =
     expect(program.stdout()).toBe("half of an answer, and the rest\n");
   });
 
-  test("runs functions, and verifies the receipt of a run", async () => {
+  test("runs functions, reads an answer as a struct, and verifies the receipt of a run", async () => {
     const provider = await startFakeProvider();
     onTestFinished(() => provider.close());
     const { url, target } = await startService(modelFlags(provider));
@@ -217,6 +217,9 @@ describe.runIf(inject("hasGo"))("the module of Go, in an empty directory,", () =
     expect(asked.stdout.toString()).toBe("It is 5.\n");
     const answered = provider.requests.at(-1)?.body.messages.find(({ role }) => role === "tool");
     expect(answered).toMatchObject({ tool_call_id: "c-1", content: "5" });
+    provider.respond(answer('{"name":"Rome","people":2755000}'));
+    const parsed = await runProgram(await build("city", url), [], options);
+    expect(parsed.stdout.toString()).toBe("{Name:Rome People:2755000}\n");
     const { runs } = await client.call(RunService.method.listRuns, {});
     const runId = runs[0]?.runId ?? expect.unreachable();
     const verified = await runProgram(await build("receipt", url), [runId], options);

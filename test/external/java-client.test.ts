@@ -148,14 +148,15 @@ describe.runIf(inject("hasJava"))("the Java client", () => {
       expect(await callWebhook(startProgram("java", await compile("Webhook", code)), port)).toEqual(webhookTold);
     });
 
-    test("the README's function runs in the caller, and its other lines compile", async () => {
+    test("the README's function runs in the caller, an answer becomes a record, and its other lines compile", async () => {
       const { provider, environment } = await openProvider();
       provider.respond(callTools({ id: "call_1", name: "add", arguments: '{"a":2,"b":40}' }), answer("It is 42."));
+      provider.respond(answer('{"name":"Rome","people":2755000}'));
       const service = await (await openCluster(environment)).start();
-      const fragments = [blockOf("java", "LocalFunction add"), blockOf("java", "verifyReceipt")];
+      const fragments = ["LocalFunction add", "record City", "verifyReceipt"].map((text) => blockOf("java", text));
       const words = await compile("Fragments", atService(classAround(fragments), Number(new URL(service.url).port)));
       const { stdout } = await runProgram("java", words);
-      expect(stdout.toString()).toBe("It is 42.\n");
+      expect(stdout.toString()).toBe("It is 42.\nCity[name=Rome, people=2755000]\n");
       expect((await provider.request(1)).body.messages.at(-1)).toMatchObject({ role: "tool", content: "42" });
     });
   });
@@ -194,10 +195,11 @@ function atService(code: string, port: number): string {
   return code.replace("8090", String(port)).replace("any-key", keyOf());
 }
 
-/** A program of the README's lines that need something around them: it runs the first ones. */
-function classAround([first = "", ...others]: readonly string[]): string {
+/** A program of the README's lines that need something around them: it runs the first two. */
+function classAround([first = "", second = "", ...others]: readonly string[]): string {
   return `import com.runnel.client.*;
 import com.runnel.v1.*;
+import com.google.gson.Gson;
 import com.google.protobuf.ByteString;
 import java.util.*;
 
@@ -207,6 +209,7 @@ class Fragments {
             var request = CreateSessionRequest.newBuilder().setAgent(Agent.newBuilder().setName("first"));
             String session = runnel.sessions().createSession(request.build()).getSessionId();
             ${first}
+            ${second}
         }
     }
 

@@ -74,8 +74,9 @@ describe.runIf(inject("hasRust"))("the crate of Rust", () => {
 });
 
 describe.runIf(inject("hasRust"))("the crate of Rust, in an empty directory,", () => {
-  const root = mkdtempSync(join(tmpdir(), "runnel-crate-"));
+  let root = "";
   beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), "runnel-crate-"));
     await cargo(root, "init", "--quiet", "--vcs", "none", "--name", "example", ".");
     // The versions that were fetched for the crate.
     writeFileSync(join(root, "Cargo.lock"), readFileSync(join(source, "Cargo.lock")));

@@ -49,11 +49,27 @@ export class PooledDatabase {
     if ((await this.#describe()) !== this.#schema) {
       return false;
     }
-    // Without triggers, and so in any order.
-    await this.#query(`set session_replication_role = replica; ${this.#deletes}`);
+    await this.#deleteRows();
     await this.#query("delete from secret where $1 = '{}'", [replicas]);
     await this.#query("delete from replica where id <> all($1::uuid[])", [replicas]);
     return true;
+  }
+
+  /**
+   * Deletes without triggers, and so in any order. The service that stays may write in another order at this moment: Postgres then
+   * ends one of both transactions, and this one is repeated.
+   */
+  async #deleteRows(): Promise<void> {
+    for (;;) {
+      try {
+        await this.#query(`set session_replication_role = replica; ${this.#deletes}`);
+        return;
+      } catch (error) {
+        if (!(error instanceof pg.DatabaseError && error.code === "40P01")) {
+          throw error;
+        }
+      }
+    }
   }
 
   /** Throws when another connection stays open: a leaked connection fails here. */

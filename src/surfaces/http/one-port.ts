@@ -121,7 +121,8 @@ class OnePort {
 
   async open({ host, port, listeners: count = 1 }: OnePortOptions): Promise<OnePortServer["address"]> {
     const accept = (socket: Socket): void => this.#accept(socket);
-    const connections = connectionOptions(this.#limits);
+    // Node's HTTP server lets a peer close its side after its request, and its HTTPS server does not.
+    const connections = { ...connectionOptions(this.#limits), allowHalfOpen: this.#h1.secure === undefined };
     this.#listeners = await openListeners(this.#h1.listener, { host, port, count, connections, accept });
     void this.#listeners.closed.then(() => this.#closed.abort());
     this.#sweeping = this.#sweepUntilClosed();

@@ -68,8 +68,6 @@ const keepAliveBufferMs = 1_000;
 /** The options of accepted connections. */
 export function connectionOptions(limits: OnePortLimits): ServerOpts {
   return {
-    // As Node's HTTP/1.1 server has them: a peer may close its side after its request.
-    allowHalfOpen: true,
     // TCP keep-alive finds a vanished h1 peer as soon as PING finds an h2 peer. The exception is a peer with unconfirmed bytes,
     // such as a heartbeat: the system then retransmits for its own time, on Linux 15 minutes.
     keepAlive: true,

@@ -180,7 +180,6 @@ test("a server that gives no list refuses the event, and leaves nothing", async 
 /** A server that says where it works, and leaves a note there. */
 const program = `
 import { writeFileSync } from "node:fs";
-import { openFolder } from "../fixtures.ts";
 import { createInterface } from "node:readline";
 const answers = {
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "p", version: "1" } }),

@@ -256,10 +256,8 @@ function boundGoodbye(client: pg.Client): void {
   }) as typeof client.end;
 }
 
-/**
- * The maximum number of prepared statement texts. Texts come from our own code and are few, but lists of values multiply some.
- */
-const preparedTextsMax = 200;
+/** The maximum number of prepared statement texts. Our own code has about 400, and lists of values multiply some. */
+const preparedTextsMax = 500;
 const preparedNames = new Map<string, string>();
 
 /**

@@ -78,7 +78,7 @@ test("today counts against the budget by itself, and says when it is nearly and 
   await completeRun(stage, { agent: "reviewer", model: "gpt-4o", input: 4_000, output: 1_000 });
   const opened = await openConsole(stage.service.url, "runs", { viewport });
   const { page } = opened;
-  await page.getByRole("row").filter({ hasText: "gpt-4o-mini" }).waitFor();
+  await page.getByRole("row").filter({ hasText: "triage" }).waitFor();
   await page.getByRole("link", { name: "Usage" }).click();
   await seeText(page, "6,200 of 10,000, 62 %");
   await seeText(page, "$0.02 of $1.00, 2 %");

@@ -1,11 +1,13 @@
 // The calls without authentication, however often they come, and what they tell whom.
 
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { RunTokens } from "../../src/platform/auth/run-token.ts";
 import { loadSecret } from "../../src/platform/auth/storage/secret.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
+import { listenersMax } from "../../src/surfaces/http/port/listeners.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { query, testDatabase } from "../harness/database.ts";
@@ -15,6 +17,17 @@ import { until } from "../harness/wait.ts";
 import { connect } from "../runlog/store.ts";
 
 // The count of the health check waits, because a transaction locks the sessions. The pool has four connections.
+test.runIf(process.platform === "linux")(
+  "a service in one process has several listeners, so that probes do not wait behind a crowd",
+  async () => {
+    const { url } = await startService();
+    const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
+    // The second column is the own address, and 0A in the fourth means that the socket listens.
+    const listening = new RegExp(`^ *\\d+: [0-9A-F]+:${port} \\S+ 0A `, "gm");
+    expect((await readFile("/proc/net/tcp", "utf8")).match(listening)).toHaveLength(listenersMax);
+  },
+);
+
 test("many concurrent health checks use one connection, and other requests are served", async () => {
   const service = await startService();
   const { db } = connect(service.databaseUrl);

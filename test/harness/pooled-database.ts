@@ -4,6 +4,9 @@
 import pg from "pg";
 import { until } from "./wait.ts";
 
+/** The service that stays has nothing to do, and so writes once or twice at most. */
+const attemptsMax = 5;
+
 export class PooledDatabase {
   readonly url: string;
   #connection: Promise<pg.Client> | undefined;
@@ -60,12 +63,13 @@ export class PooledDatabase {
    * ends one of both transactions, and this one is repeated.
    */
   async #deleteRows(): Promise<void> {
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       try {
         await this.#query(`set session_replication_role = replica; ${this.#deletes}`);
         return;
       } catch (error) {
-        if (!(error instanceof pg.DatabaseError && error.code === "40P01")) {
+        const isDeadlock = error instanceof pg.DatabaseError && error.code === "40P01";
+        if (!isDeadlock || attempt === attemptsMax) {
           throw error;
         }
       }

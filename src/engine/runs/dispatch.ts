@@ -14,8 +14,7 @@ import type { StartedRun } from "../storage/run-start.ts";
 import type { Lease } from "./lease.ts";
 import { Stop, type StopReason } from "./stop.ts";
 
-/** The poll interval, which covers lost wake-ups for queued runs and for cancels. */
-/** A notification, or the look of the reaper, wakes the loop sooner. */
+/** The poll interval, which covers lost wake-ups for queued runs. A notification, or the look of the reaper, wakes the loop sooner. */
 const pollMs = 5_000;
 /** Claims that follow each other look for strays once in this time. */
 const disownEveryMs = 1_000;

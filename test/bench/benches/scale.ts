@@ -12,7 +12,7 @@ const client = `key/${benchClient}`;
 const few = 1_000;
 const many = 1_000_000;
 const manyQuick = 100_000;
-const resultsPerRun = 2;
+const resultsPerRun = 10;
 /** Before the measurement: compiles the code and the plans, and lets the services notice that their tables have grown. */
 const warmupRounds = 25;
 const measuredRounds = 60;

@@ -3,7 +3,7 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFailed, onTestFinished } from "vitest";
 import { type App, openApp } from "../../src/app/app.ts";
 import { sourcesOf } from "../../src/app/settings.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
@@ -46,11 +46,16 @@ interface PooledService extends TestService {
 
 const services = new Pool<PooledService>(({ end }) => end());
 
+/** The errors that the services of the test have logged: callers do not see the cause of an internal one. */
+const logged: string[] = [];
+
 /**
  * Starts a service on an empty database, which knows the clients of the tests. The next test of the file may get it, emptied.
  */
 export async function startService(flags: Partial<Config> = {}, options: ServiceOptions = {}): Promise<TestService> {
   const { clock, plainStreams = false, own = false } = options;
+  logged.length = 0;
+  onTestFailed(() => void process.stderr.write(logged.join("")));
   if (own || clock !== undefined || flags.databaseUrl !== undefined || flags.metricsPort !== undefined) {
     const service = await openService(flags, options);
     onTestFinished(service.close);
@@ -123,7 +128,7 @@ async function openService(
   const app = await openApp({
     config: readConfig(sources),
     sources,
-    logger: createLogger("silent"),
+    logger: createLogger("error", { write: (line) => void logged.push(line) }),
     plainStreams,
     ...(clock !== undefined && { clock }),
   }).catch(async (error: unknown) => {

@@ -8143,7 +8143,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListRunsRequest.page_size",
-  "Maximum number of runs to return: 1 to 250; 0 means 50."
+  "Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter."
  ],
  [
   "runnel.v1.ListRunsRequest.page_token",
@@ -8223,7 +8223,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListSessionsRequest.page_size",
-  "Maximum number of sessions to return: 1 to 250; 0 means 50."
+  "Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter."
  ],
  [
   "runnel.v1.ListSessionsRequest.page_token",
@@ -9651,7 +9651,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.SearchRunsRequest.page_size",
-  "Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50."
+  "Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50, and one of large outputs may be shorter."
  ],
  [
   "runnel.v1.SearchRunsRequest.page_token",

@@ -137,16 +137,15 @@ async function listPage(
   { before, limit }: RunPage,
 ): Promise<{ readonly rows: readonly ClientRun[]; readonly last: string | undefined }> {
   if (order !== ListRunsRequest_Order.CHANGE_TIME) {
-    const rows = await listClientRuns(db, filter, { before, limit });
-    return { rows, last: rows.length < limit ? undefined : rows.at(-1)?.id };
+    const { rows, hasMore } = await listClientRuns(db, filter, { before, limit });
+    return { rows, last: hasMore ? rows.at(-1)?.id : undefined };
   }
   const [changedUs, id = ""] = before?.split(" ") ?? [];
-  const found = await listChangedRuns(db, filter, {
+  const { rows, hasMore } = await listChangedRuns(db, filter, {
     before: changedUs === undefined ? undefined : { id, changed_us: Number(changedUs) },
-    limit: limit + 1,
+    limit,
   });
-  const rows = found.slice(0, limit);
-  const last = found.length > limit ? rows.at(-1) : undefined;
+  const last = hasMore ? rows.at(-1) : undefined;
   return { rows, last: last && `${last.changed_us} ${last.id}` };
 }
 

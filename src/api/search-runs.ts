@@ -12,7 +12,7 @@ import { snippetOf, wordsOfQuery } from "../engine/search/words.ts";
 import { searchRunTexts } from "../engine/storage/run-text.ts";
 import { Fault, invalidField } from "../platform/base/fault.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { nextPageToken } from "./page.ts";
+import { nextTokenOf } from "./page.ts";
 import { toDate } from "./run-filter.ts";
 
 const pageSizeDefault = 20;
@@ -49,11 +49,11 @@ export async function searchRuns(
     createTimeFrom: toDate(createTimeFrom),
     createTimeTo: toDate(createTimeTo),
   };
-  const rows = await searchRunTexts(deps.db, search, { before, limit });
-  const runs = await runsToProto(deps, rows);
+  const page = await searchRunTexts(deps.db, search, { before, limit });
+  const runs = await runsToProto(deps, page.rows);
   return create(SearchRunsResponseSchema, {
-    matches: rows.map(({ text }, index) => ({ run: runs[index], snippet: snippetOf(text, query) })),
-    nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
+    matches: page.rows.map(({ text }, index) => ({ run: runs[index], snippet: snippetOf(text, query) })),
+    nextPageToken: nextTokenOf(page, ({ id }) => deps.cursors.encode(scope, id)),
   });
 }
 

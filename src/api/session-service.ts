@@ -34,14 +34,14 @@ import { shared } from "../platform/base/shared.ts";
 import { traceParentOf } from "../platform/base/trace-parent.ts";
 import type { Db, Transaction } from "../platform/database/database.ts";
 import { afterCommit, inTransaction } from "../platform/database/in-transaction.ts";
-import { pageBytesMax } from "../platform/database/page-keys.ts";
+import { pageBytesMax } from "../platform/database/row-page.ts";
 import { replaceSettings } from "./agent-settings.ts";
 import { readAnnotations } from "./annotations.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { copyMessages, openOrigin } from "./fork.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 import { claimCall, keepAnswer, repeatable } from "./idempotency.ts";
-import { nextPageToken, nextTokenOf, pageSize } from "./page.ts";
+import { nextTokenOf, pageSize } from "./page.ts";
 import { type Presets, readPresets, requirePreset } from "./presets.ts";
 import { requireFound, sendMessage } from "./send-message.ts";
 import { addMessages, deleteMessage } from "./session-messages.ts";
@@ -69,10 +69,10 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
         agentName: agentName || undefined,
         forkOf: forkOf || undefined,
       };
-      const rows = await listSessions(deps.db, filter, { before, limit });
+      const page = await listSessions(deps.db, filter, { before, limit });
       return {
-        sessions: rows.map(listedToProto),
-        nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
+        sessions: page.rows.map(listedToProto),
+        nextPageToken: nextTokenOf(page, ({ id }) => deps.cursors.encode(scope, id)),
       };
     },
     deleteSession: async ({ sessionId }, context) => {

@@ -133,8 +133,11 @@ test("a list of active runs reads those alone, and a list by time no runs of oth
   const nextDay = new Date(Date.now() + 3 * 86_400_000);
   const asks = [
     async () => expect(await listRunsToCancel(db, { client, agentName: "none" }, page)).toEqual([]),
-    async () => expect(await listClientRuns(db, { client, states: ["queued"] }, page)).toHaveLength(1),
-    async () => expect(await listClientRuns(db, { client, model: "none", createTimeFrom: nextDay }, page)).toEqual([]),
+    async () => expect((await listClientRuns(db, { client, states: ["queued"] }, page)).rows).toHaveLength(1),
+    async () => {
+      const { rows } = await listClientRuns(db, { client, model: "none", createTimeFrom: nextDay }, page);
+      expect(rows).toEqual([]);
+    },
   ];
   for (const ask of asks) {
     await repeat(async () => void (await ask()));

@@ -2436,7 +2436,7 @@ class ListRunsRequest(_Message):
     session_id: _str
     """Id of a session: returns only its runs; unset means the runs of all sessions."""
     page_size: _int
-    """Maximum number of runs to return: 1 to 250; 0 means 50."""
+    """Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter."""
     page_token: _str
     """`next_page_token` of the previous page, with the same filters; unset means the first page."""
     states: _Scalars[Run.State]
@@ -2491,7 +2491,7 @@ class SearchRunsRequest(_Message):
     query: _str
     """Words that a text must have. Quotes make a phrase, `or` between words gives a choice, and a minus leaves a word out."""
     page_size: _int
-    """Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50."""
+    """Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50, and one of large outputs may be shorter."""
     page_token: _str
     """`next_page_token` of the previous page, with the same query and filters; unset means the first page."""
     session_id: _str
@@ -2938,7 +2938,7 @@ class GetSessionResponse(_Message):
 class ListSessionsRequest(_Message):
     """Request of ListSessions."""
     page_size: _int
-    """Maximum number of sessions to return: 1 to 250; 0 means 50."""
+    """Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter."""
     page_token: _str
     """`next_page_token` of the previous page, with the same filters; unset means the first page."""
     states: _Scalars[Session.State]

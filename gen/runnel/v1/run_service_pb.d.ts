@@ -139,7 +139,7 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
   sessionId: string;
 
   /**
-   * Maximum number of runs to return: 1 to 250; 0 means 50.
+   * Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter.
    *
    * @generated from field: int32 page_size = 2;
    */
@@ -339,7 +339,7 @@ export declare type SearchRunsRequest = Message<"runnel.v1.SearchRunsRequest"> &
   query: string;
 
   /**
-   * Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50.
+   * Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50, and one of large outputs may be shorter.
    *
    * @generated from field: int32 page_size = 2;
    */

@@ -159,7 +159,7 @@ export declare const GetSessionResponseSchema: GenMessage<GetSessionResponse>;
  */
 export declare type ListSessionsRequest = Message<"runnel.v1.ListSessionsRequest"> & {
   /**
-   * Maximum number of sessions to return: 1 to 250; 0 means 50.
+   * Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter.
    *
    * @generated from field: int32 page_size = 1;
    */

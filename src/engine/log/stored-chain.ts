@@ -2,7 +2,7 @@
 // end it without owning it.
 
 import type { Db, Transaction } from "../../platform/database/database.ts";
-import { pageBytesMax } from "../../platform/database/page-keys.ts";
+import { pageBytesMax } from "../../platform/database/row-page.ts";
 import { LogChain, startOfChain } from "../hash-chain/chain.ts";
 import { readChainBlock } from "../storage/checkpoint.ts";
 import { readResultPage } from "../storage/run-result.ts";

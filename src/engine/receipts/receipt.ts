@@ -5,7 +5,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { describeRunEnd, type RunEndStatus } from "../../platform/base/run-end.ts";
 import type { Db } from "../../platform/database/database.ts";
-import { pageBytesMax } from "../../platform/database/page-keys.ts";
+import { pageBytesMax } from "../../platform/database/row-page.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { ChainGap } from "../hash-chain/chain.ts";
 import { decodeResult } from "../log/result.ts";

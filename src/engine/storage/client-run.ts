@@ -4,6 +4,7 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import { lowestUuid } from "../../platform/base/ids.ts";
 import { textArray, uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
+import { type PageCut, type RowPage, readPage } from "../../platform/database/row-page.ts";
 import { activeStatuses, isActive, type RunRow, runIsActive, runSelection } from "./run.ts";
 import type { RunStatus } from "./schema.ts";
 
@@ -62,9 +63,25 @@ export interface RunPage {
   readonly limit: number;
 }
 
-/** Returns runs of a client, newest first. */
-export async function listClientRuns(db: Db, filter: RunFilter, page: RunPage): Promise<ClientRun[]> {
-  return isSatisfiable(filter) ? await selectRuns(db, filter, page).execute() : [];
+/** Returns runs of a client, newest first. Results may be large, so a page may be short. */
+export async function listClientRuns(
+  db: Db,
+  filter: RunFilter,
+  { before, limit }: RunPage,
+): Promise<RowPage<ClientRun>> {
+  if (!isSatisfiable(filter)) {
+    return { rows: [], hasMore: false };
+  }
+  return await readRunPage(db, selectRuns(db, filter, { before, limit: limit + 1 }), { order: sql`id desc`, limit });
+}
+
+/** Reads as many of the runs of a query as fit into a page. */
+export async function readRunPage<Row>(
+  db: Db,
+  query: Expression<Row>,
+  cut: Omit<PageCut, "body">,
+): Promise<RowPage<Row>> {
+  return await readPage(db, query, { ...cut, body: "terminal" });
 }
 
 /** A run with the time of its last change. */
@@ -80,28 +97,37 @@ export interface ChangedRunPage {
   readonly limit: number;
 }
 
-/** Returns runs of a client, the newest change first. Reads the active runs, and as many ended ones as a page has. */
-export async function listChangedRuns(db: Db, filter: RunFilter, page: ChangedRunPage): Promise<ChangedRun[]> {
-  const { before, limit } = page;
-  if (!isSatisfiable(filter)) {
-    return [];
-  }
-  const found: ChangedRun[] = [];
-  for (const part of partsByChange(filter)) {
+/**
+ * Returns runs of a client, the newest change first. Reads the active runs, and as many ended ones as a page has. Results may be
+ * large, so a page may be short.
+ */
+export async function listChangedRuns(
+  db: Db,
+  filter: RunFilter,
+  { before, limit }: ChangedRunPage,
+): Promise<RowPage<ChangedRun>> {
+  const pages: RowPage<ChangedRun>[] = [];
+  for (const part of isSatisfiable(filter) ? partsByChange(filter) : []) {
     let query = selectChanged(db, filter, part)
       .select(sql<number>`(extract(epoch from ${part.changeTime}) * 1000000)::int8`.as("changed_us"))
       .orderBy(part.changeTime, "desc")
       .orderBy("run.id", "desc")
-      .limit(limit);
+      .limit(limit + 1);
     if (before !== undefined) {
       const time = sql`timestamptz 'epoch' + ${before.changed_us}::int8 * interval '1 microsecond'`;
       query = query.where(sql<SqlBool>`(${part.changeTime}, run.id) < (${time}, ${before.id}::uuid)`);
     }
-    found.push(...(await query.execute()));
+    pages.push(await readRunPage(db, query, { order: sql`changed_us desc, id desc`, limit }));
   }
-  const newestFirst = (one: ChangedRun, other: ChangedRun) =>
-    other.changed_us - one.changed_us || (one.id < other.id ? 1 : -1);
-  return found.toSorted(newestFirst).slice(0, limit);
+  const rows = pages.flatMap((page) => page.rows).toSorted(newestFirst);
+  // After the end of a part that has more, the rows of the other part may come too early.
+  const ends = pages.flatMap((page) => (page.hasMore ? page.rows.slice(-1) : [])).map((row) => rows.indexOf(row) + 1);
+  const length = Math.min(limit, rows.length, ...ends);
+  return { rows: rows.slice(0, length), hasMore: ends.length > 0 || rows.length > length };
+}
+
+function newestFirst(one: ChangedRun, other: ChangedRun): number {
+  return other.changed_us - one.changed_us || (one.id < other.id ? 1 : -1);
 }
 
 /** Counts the runs that match a filter, up to `countMax`. */

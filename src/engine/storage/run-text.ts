@@ -5,7 +5,8 @@ import { lowestUuid } from "../../platform/base/ids.ts";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
-import { type ClientRun, type RunPage, visibleRuns } from "./client-run.ts";
+import type { RowPage } from "../../platform/database/row-page.ts";
+import { type ClientRun, type RunPage, readRunPage, visibleRuns } from "./client-run.ts";
 
 /** A run whose text is to be written. */
 export interface UnreadRun {
@@ -145,11 +146,11 @@ export interface FoundRun extends ClientRun {
 /** The newest texts, which are read in their order. A frequent word is among them; the index would give all of its runs. */
 const newestMax = 300;
 
-/** Returns the runs whose texts match, newest first. */
-export async function searchRunTexts(db: Db, search: TextSearch, page: RunPage): Promise<FoundRun[]> {
+/** Returns the runs whose texts match, newest first. Results may be large, so a page may be short. */
+export async function searchRunTexts(db: Db, search: TextSearch, page: RunPage): Promise<RowPage<FoundRun>> {
   const { sessionName, agentName, annotation } = search;
   if (![sessionName, agentName, ...(annotation ?? [])].every((text) => text === undefined || isStorableText(text))) {
-    return [];
+    return { rows: [], hasMore: false };
   }
   const { client, query } = search;
   const asked = sql`(websearch_to_tsquery('simple', ${query}) && quote_literal(${wordOfClient(sql`${client}::text`)})::tsquery)`;
@@ -162,7 +163,7 @@ export async function searchRunTexts(db: Db, search: TextSearch, page: RunPage):
   const all = sql`
     select run_id, text from run_text
     where words @@ ${asked} and client = ${client} and run_id < ${page.before ?? lastUuid}::uuid`;
-  return first.length === page.limit ? first : await findRuns(db, all, search, page);
+  return first.hasMore ? first : await findRuns(db, all, search, page);
 }
 
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -177,13 +178,13 @@ async function findRuns(
   matching: RawBuilder<unknown>,
   { sessionName, agentName, annotation, createTimeFrom, createTimeTo }: TextSearch,
   { limit }: RunPage,
-): Promise<FoundRun[]> {
+): Promise<RowPage<FoundRun>> {
   const texts = sql<{ run_id: string; text: string }>`(${matching} offset 0)`.as("matching");
   let runs = visibleRuns(db)
     .innerJoin(texts, "matching.run_id", "run.id")
     .select("matching.text")
     .orderBy("run.id", "desc")
-    .limit(limit);
+    .limit(limit + 1);
   if (sessionName !== undefined) {
     // A deleted session may have the same name, and its runs do not belong to the new one.
     runs = runs.where("session.name", "=", sessionName).where("session.delete_time", "is", null);
@@ -202,7 +203,7 @@ async function findRuns(
   if (createTimeTo !== undefined) {
     runs = runs.where("run.create_time", "<", createTimeTo);
   }
-  return await runs.execute();
+  return await readRunPage(db, runs, { order: sql`id desc`, limit });
 }
 
 /** Escapes of JSON that Postgres cannot turn into a text: U+0000, and halves of surrogate pairs. */

@@ -6,6 +6,7 @@ import { textArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
+import { type RowPage, readPage } from "../../platform/database/row-page.ts";
 import { deleteTextsOfSessions } from "./run-text.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
 
@@ -142,15 +143,15 @@ export interface ListedSession extends SessionWithRun {
 
 const countedRunsMax = 100;
 
-/** Returns the sessions of a client, newest first. */
+/** Returns the sessions of a client, newest first. The results of their latest runs may be large, so a page may be short. */
 export async function listSessions(
   db: Db,
   filter: SessionFilter,
   { before, limit }: { readonly before: string | undefined; readonly limit: number },
-): Promise<ListedSession[]> {
+): Promise<RowPage<ListedSession>> {
   const { client, runStatuses, agentName, forkOf } = filter;
   if (![agentName, forkOf].every((text) => text === undefined || isStorableText(text))) {
-    return [];
+    return { rows: [], hasMore: false };
   }
   // Uses the collation of the index for this list.
   let query = sessionsWithRun(db)
@@ -166,7 +167,7 @@ export async function listSessions(
     .where(sql`session.client collate "C"`, "=", client)
     .where(sql<boolean>`not session.hidden`)
     .orderBy("session.id", "desc")
-    .limit(limit);
+    .limit(limit + 1);
   if (before !== undefined) {
     query = query.where("session.id", "<", before);
   }
@@ -181,7 +182,7 @@ export async function listSessions(
     const origin = sql`(select id from session where client = ${client} and name = ${forkOf} and delete_time is null)`;
     query = query.where(sql<boolean>`session.forked_from = ${origin}`);
   }
-  return await query.execute();
+  return await readPage(db, query, { order: sql`id desc`, body: "run_terminal", limit });
 }
 
 /** Hides a condition from the planner, which would expect few matches and sort all sessions of the client for them. */

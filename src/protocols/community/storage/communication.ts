@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import { fitPage, type RowPage } from "../../../platform/database/page-keys.ts";
+import { type RowPage, readPage } from "../../../platform/database/row-page.ts";
 import type { CommunicationDirection, CommunicationTable } from "./schema.ts";
 
 /** A row of the communication log. */
@@ -48,11 +48,10 @@ export async function listCommunications(
   { agentId, before, limit }: { agentId: string; before: string | undefined; limit: number },
 ): Promise<RowPage<CommunicationRow>> {
   const older = before === undefined ? sql`` : sql` and id < ${before}::uuid`;
-  const { rows } = await sql<CommunicationRow & { bytes: number }>`
-    select *, sum(octet_length(content)) over (order by id desc) as bytes from (
-      select * from communication where agent_id = ${agentId}${older} order by id desc limit ${limit + 1}
-    ) as page order by id desc`.execute(db);
-  return fitPage(rows, limit);
+  const newest = sql<CommunicationRow>`(
+    select * from communication where agent_id = ${agentId}${older} order by id desc limit ${limit + 1}
+  )`;
+  return await readPage(db, newest, { order: sql`id desc`, body: "content", limit });
 }
 
 /** Deletes old entries. Returns how many rows it deleted. */

@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import { fitPage, type RowPage } from "../../../platform/database/page-keys.ts";
+import { type RowPage, readPage } from "../../../platform/database/row-page.ts";
 import type { Page } from "./community.ts";
 import type { CommentKind, CommunityStatus, ForumCommentTable, ThreadType } from "./schema.ts";
 
@@ -88,10 +88,10 @@ export async function listForumComments(
       where thread_id = ${threadId} and kind = ${sql.lit(kind)} and ${isLater} order by create_time, id limit ${limit + 1}
     )`,
   );
-  const { rows } = await sql<ForumCommentRow & { bytes: number }>`
-    select *, sum(octet_length(body)) over (order by create_time, id) as bytes
-    from (${sql.join(pages, sql` union all `)}) as page order by create_time, id limit ${limit + 1}`.execute(db);
-  return fitPage(rows, limit);
+  const oldest = sql<ForumCommentRow>`(
+    select * from (${sql.join(pages, sql` union all `)}) as both_kinds order by create_time, id limit ${limit + 1}
+  )`;
+  return await readPage(db, oldest, { order: sql`create_time, id`, body: "body", limit });
 }
 
 /** A comment with its thread and the status of its community. */

@@ -2,7 +2,7 @@
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import { fitPage, type RowPage } from "../../../platform/database/page-keys.ts";
+import { type RowPage, readPage } from "../../../platform/database/row-page.ts";
 import type { Page } from "./community.ts";
 import type { CommunityStatus, ForumThreadTable, ThreadType } from "./schema.ts";
 
@@ -104,12 +104,11 @@ export async function listForumThreads(
       ? []
       : [sql`(create_time, id) < (select create_time, id from forum_thread where id = ${after})`]),
   ];
-  const { rows } = await sql<ForumThreadRow & { bytes: number }>`
-    select *, sum(octet_length(body)) over (order by create_time desc, id desc) as bytes from (
-      select ${threadColumns} from forum_thread where ${sql.join(filters, sql` and `)}
-      order by create_time desc, id desc limit ${limit + 1}
-    ) as page order by create_time desc, id desc`.execute(db);
-  return fitPage(rows, limit);
+  const newest = sql<ForumThreadRow>`(
+    select ${threadColumns} from forum_thread where ${sql.join(filters, sql` and `)}
+    order by create_time desc, id desc limit ${limit + 1}
+  )`;
+  return await readPage(db, newest, { order: sql`create_time desc, id desc`, body: "body", limit });
 }
 
 function isRequestIn({ isResolved, isRejected }: RequestState): RawBuilder<unknown> {

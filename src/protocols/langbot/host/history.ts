@@ -14,7 +14,7 @@ import {
 } from "#gen/runnel/host/v1/host_history_service_pb.js";
 import type { Cursors } from "../../../platform/auth/cursor.ts";
 import { invalidField } from "../../../platform/base/fault.ts";
-import { pageBytesMax } from "../../../platform/database/page-keys.ts";
+import { pageBytesMax } from "../../../platform/database/row-page.ts";
 import { historyCursorScope } from "../runners/history-cursor.ts";
 import { type ArtifactRow, listArtifactsOfRuns } from "../storage/artifact.ts";
 import {

@@ -1,9 +1,8 @@
 // The agents that bindings name. `runners/` defines their bodies.
 
 import { type Selectable, sql } from "kysely";
-import { textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import { readPageKeys } from "../../../platform/database/page-keys.ts";
+import { type RowPage, readPage } from "../../../platform/database/row-page.ts";
 import type { AgentProfileTable } from "./schema.ts";
 
 /** A stored agent profile. */
@@ -42,13 +41,15 @@ export async function findAgentProfile(db: Db, { client, agentId }: ProfileName)
 export async function listAgentProfiles(
   db: Db,
   args: { client: string; after: string | undefined; limit: number },
-): Promise<{ rows: AgentProfileRow[]; hasMore: boolean }> {
-  const { keys, hasMore } = await readPageKeys(db, { table: "agent_profile", key: "agent_id", body: "body" }, args);
-  const rows = await profilesOf(db, args.client)
-    .where(({ eb }) => eb("agent_id", "=", sql<string>`any(${textArray(keys)}::text[])`))
+): Promise<RowPage<AgentProfileRow>> {
+  const { client, after, limit } = args;
+  let query = profilesOf(db, client)
     .orderBy("agent_id")
-    .execute();
-  return { rows, hasMore };
+    .limit(limit + 1);
+  if (after !== undefined) {
+    query = query.where("agent_id", ">", after);
+  }
+  return await readPage(db, query, { order: sql`agent_id`, body: "body", limit });
 }
 
 /** Deletes a profile. Returns false when it is unknown. */

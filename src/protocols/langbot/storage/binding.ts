@@ -1,9 +1,8 @@
 // Bindings: which runner takes which events of a client. `runners/` defines their bodies.
 
 import { type Selectable, sql } from "kysely";
-import { textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
-import { readPageKeys } from "../../../platform/database/page-keys.ts";
+import { type RowPage, readPage } from "../../../platform/database/row-page.ts";
 import type { BindingTable } from "./schema.ts";
 
 /** A stored binding. */
@@ -63,16 +62,18 @@ export async function findBinding(db: Db, { client, bindingId }: BindingName): P
 export async function listBindings(
   db: Db,
   args: { client: string; after: string | undefined; limit: number },
-): Promise<{ rows: BindingRow[]; hasMore: boolean }> {
-  const { keys, hasMore } = await readPageKeys(db, { table: "binding", key: "binding_id", body: "body" }, args);
-  const rows = await db
+): Promise<RowPage<BindingRow>> {
+  const { client, after, limit } = args;
+  let query = db
     .selectFrom("binding")
     .select(bindingColumns)
-    .where("client", "=", args.client)
-    .where(({ eb }) => eb("binding_id", "=", sql<string>`any(${textArray(keys)}::text[])`))
+    .where("client", "=", client)
     .orderBy("binding_id")
-    .execute();
-  return { rows, hasMore };
+    .limit(limit + 1);
+  if (after !== undefined) {
+    query = query.where("binding_id", ">", after);
+  }
+  return await readPage(db, query, { order: sql`binding_id`, body: "body", limit });
 }
 
 /** Lists the bindings of any of these scopes, by id. */

@@ -3,7 +3,7 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { byteaArray, textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
-import { readPageKeys } from "../../../platform/database/page-keys.ts";
+import { type RowPage, readPage } from "../../../platform/database/row-page.ts";
 import type { RunnerTable } from "./schema.ts";
 
 /** A stored runner without its credential, which is never shown. */
@@ -87,13 +87,15 @@ export async function findRunnerAddress(
 export async function listRunners(
   db: Db,
   args: { client: string; after: string | undefined; limit: number; seenWithinMs: number },
-): Promise<{ rows: RunnerRow[]; hasMore: boolean }> {
-  const { keys, hasMore } = await readPageKeys(db, { table: "runner", key: "runner_id", body: "manifest" }, args);
-  const rows = await runnersOf(db, args.client, args.seenWithinMs)
-    .where(({ eb }) => eb("runner_id", "=", sql<string>`any(${textArray(keys)}::text[])`))
+): Promise<RowPage<RunnerRow>> {
+  const { client, after, limit, seenWithinMs } = args;
+  let query = runnersOf(db, client, seenWithinMs)
     .orderBy("runner_id")
-    .execute();
-  return { rows, hasMore };
+    .limit(limit + 1);
+  if (after !== undefined) {
+    query = query.where("runner_id", ">", after);
+  }
+  return await readPage(db, query, { order: sql`runner_id`, body: "manifest", limit });
 }
 
 /** Lists the ids of the runners that a worker id has registered. */

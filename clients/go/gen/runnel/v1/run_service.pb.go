@@ -300,7 +300,7 @@ type ListRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of a session: returns only its runs; unset means the runs of all sessions.
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// Maximum number of runs to return: 1 to 250; 0 means 50.
+	// Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page, with the same filters; unset means the first page.
 	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -564,7 +564,7 @@ type SearchRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Words that a text must have. Quotes make a phrase, `or` between words gives a choice, and a minus leaves a word out.
 	Query string `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
-	// Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50.
+	// Maximum number of matches to return: 1 to 250; 0 means 20. A page has at most 50, and one of large outputs may be shorter.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page, with the same query and filters; unset means the first page.
 	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`

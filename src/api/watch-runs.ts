@@ -7,7 +7,7 @@ import {
   WatchRunsResponseSchema,
 } from "#gen/runnel/v1/run_service_pb.js";
 import { runsToProto } from "../engine/runs/to-proto.ts";
-import { type ClientRun, listRunsToWatch } from "../engine/storage/client-run.ts";
+import { findVisibleRuns, listRunsToWatch, type WatchedRun } from "../engine/storage/client-run.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { rowsPerLook, type Watch, watch } from "./watch.ts";
 
@@ -21,7 +21,7 @@ export function watchRuns(
   { sessionId, after }: WatchRunsRequest,
   reader: AbortSignal,
 ): AsyncGenerator<WatchRunsResponse> {
-  const watched: Watch<ClientRun, WatchRunsResponse> = {
+  const watched: Watch<WatchedRun, WatchRunsResponse> = {
     client,
     scope: ["watch", client, sessionId],
     after,
@@ -31,18 +31,26 @@ export function watchRuns(
       const isWhole = ended.length < rowsPerLook;
       return { rows: [...ended, ...active], moreAfter: isWhole ? undefined : (ended.at(-1)?.end_time ?? undefined) };
     },
-    idOf: ({ id }) => id,
+    idOf,
     stateOf,
     settledTimeOf: (row) => row.end_time,
-    toMessages: async (rows, cursor) =>
-      (await runsToProto(deps, rows)).map((value) =>
-        create(WatchRunsResponseSchema, { cursor, change: { case: "run", value } }),
-      ),
+    toMessages: async (changed, cursor) => {
+      const rows = new Map((await findVisibleRuns(deps.db, changed.map(idOf))).map((row) => [row.id, row]));
+      const runs = await runsToProto(
+        deps,
+        changed.flatMap(({ id }) => rows.get(id) ?? []),
+      );
+      return runs.map((value) => create(WatchRunsResponseSchema, { cursor, change: { case: "run", value } }));
+    },
     empty: () => create(WatchRunsResponseSchema),
   };
   return watch(deps, watched, reader);
 }
 
-function stateOf({ status, turn, takeovers, wait_reason, cancel_request_time }: ClientRun): string {
+function idOf({ id }: WatchedRun): string {
+  return id;
+}
+
+function stateOf({ status, turn, takeovers, wait_reason, cancel_request_time }: WatchedRun): string {
   return [status, turn, takeovers, wait_reason, cancel_request_time?.getTime()].join(" ");
 }

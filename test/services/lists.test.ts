@@ -8,9 +8,10 @@ import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { subjectOf } from "../../src/engine/approvals/subject.ts";
-import { firstWords } from "../../src/engine/sessions/first-words.ts";
+import { firstWords } from "../../src/engine/storage/first-words.ts";
 import { test as base } from "../conformance/stage.ts";
 import { answer, callTools } from "../fakes/provider.ts";
+import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
 
@@ -43,6 +44,22 @@ describe("a list", () => {
     await client.call(purgeSession, { sessionId: sessions[0] ?? "" });
     const { run } = await client.call(RunService.method.getRun, { runId: first?.runId ?? "" });
     expect(run).toMatchObject({ inputExcerpt: "", annotations: "" });
+  });
+
+  test("of runs reads no inputs, except those of runs that an older version started", async ({
+    service,
+    provider,
+    client,
+  }) => {
+    provider.respond(answer("one"));
+    const { sessionId } = await client.call(createSession, { agent: { name: "editor" } });
+    await client.call(sendMessage, { sessionId, message: "Read\nthis." });
+    const excerptAfter = async (change: string) => {
+      await query(service.databaseUrl, `update run set ${change}`);
+      return (await client.call(RunService.method.listRuns, {})).runs[0]?.inputExcerpt;
+    };
+    expect(await excerptAfter("input_excerpt = null")).toBe("Read this.");
+    expect(await excerptAfter("input_excerpt = 'Kept.', input = '\\xff'")).toBe("Kept.");
   });
 
   test("of approvals has the agent and the telling argument of each", async ({ provider, client }) => {

@@ -10,7 +10,7 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import { ChainGap } from "../hash-chain/chain.ts";
 import { decodeResult } from "../log/result.ts";
 import { assertResultsKept } from "../log/results-kept.ts";
-import { isActive, type RunRow } from "../storage/run.ts";
+import { isActive, type RunWithoutInput } from "../storage/run.ts";
 import { readResultPage, readResults } from "../storage/run-result.ts";
 import { signText } from "./jws.ts";
 import { loadSigningKey } from "./receipt-keys.ts";
@@ -41,7 +41,7 @@ const pageRowsMax = 1_000;
  */
 export async function makeReceipt(
   deps: ReceiptDeps,
-  run: RunRow,
+  run: RunWithoutInput,
   details: Pick<Statement, "job_id" | "region" | "job_spec_sha256"> = {},
 ): Promise<Receipt> {
   const { db, clock, issuer } = deps;
@@ -61,7 +61,7 @@ export async function makeReceipt(
   return { jws: signText(statement, privateKey), statement };
 }
 
-async function summarize(deps: ReceiptDeps, run: RunRow): Promise<LogSummary> {
+async function summarize(deps: ReceiptDeps, run: RunWithoutInput): Promise<LogSummary> {
   await assertResultsKept(deps.db, run.id);
   if (run.log_hash === null) {
     throw unavailable("has no log hash (it ended under an earlier version of the service, or its log was damaged)");
@@ -106,7 +106,7 @@ async function isPurged(db: Db, runId: string): Promise<boolean> {
   return first !== undefined && decodeResult(first.payload).purgedSha256 !== "";
 }
 
-function describeEnd({ terminal, status, start_time, create_time, end_time }: RunRow) {
+function describeEnd({ terminal, status, start_time, create_time, end_time }: RunWithoutInput) {
   const { code } = describeRunEnd(decodeResult(terminal ?? new Uint8Array()));
   return {
     status: status as RunEndStatus,

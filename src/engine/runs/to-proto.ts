@@ -5,9 +5,9 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { decodeResult } from "../log/result.ts";
-import { firstWords } from "../sessions/first-words.ts";
 import { completedText } from "../sessions/message-text.ts";
 import type { ClientRun } from "../storage/client-run.ts";
+import { firstWords } from "../storage/first-words.ts";
 import type { RunStatus } from "../storage/schema.ts";
 import type { Driver, RunDetails } from "./driver.ts";
 
@@ -65,7 +65,7 @@ export function runToProto(row: ClientRun, details: RunDetails = {}): Run {
     rootRunId: row.root_run_id ?? "",
     depth: row.depth,
     agentName: row.agent_name ?? "",
-    inputExcerpt: firstWords(row.input),
+    inputExcerpt: row.input_excerpt ?? (row.input === null ? "" : firstWords(row.input)),
     annotations: row.annotations ?? "",
     ...timeField("createTime", row.create_time),
     ...timeField("startTime", row.start_time),

@@ -5,12 +5,15 @@ import { lowestUuid } from "../../platform/base/ids.ts";
 import { textArray, uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { type PageCut, type RowPage, readPage } from "../../platform/database/row-page.ts";
-import { activeStatuses, isActive, type RunRow, runIsActive, runSelection } from "./run.ts";
+import { activeStatuses, isActive, type RunWithoutInput, runIsActive, runSelectionWithoutInput } from "./run.ts";
 import type { RunStatus } from "./schema.ts";
 
 /** A run as its client sees it, with the public id of its session. */
-export interface ClientRun extends RunRow {
+export interface ClientRun extends RunWithoutInput {
   readonly session_name: string;
+  /** Null in a row of an older version, which has its `input` here instead. */
+  readonly input_excerpt: string | null;
+  readonly input: Uint8Array | null;
   /** Null for annotations that are too long for a list, too. */
   readonly annotations: string | null;
 }
@@ -213,20 +216,35 @@ function selectChanged(db: Db, filter: RunFilter, { condition, changeTime }: Par
   return rootRunId === undefined ? query : query.where("run.root_run_id", "=", rootRunId);
 }
 
+/** What a watch compares. */
+export type WatchedRun = Pick<
+  ClientRun,
+  "id" | "status" | "turn" | "takeovers" | "wait_reason" | "cancel_request_time" | "end_time"
+>;
+
+const watchedColumns = [
+  "run.id",
+  "run.status",
+  "run.turn",
+  "run.takeovers",
+  "run.wait_reason",
+  "run.cancel_request_time",
+  "run.end_time",
+] as const;
+
 /** Returns the active runs of a client, and those that ended at or after a time, in the order of their ends. */
 export async function listRunsToWatch(
   db: Db,
   { client, sessionName, endedSince, limit }: Pick<RunFilter, "client" | "sessionName"> & WatchedSince,
-): Promise<{ readonly active: readonly ClientRun[]; readonly ended: readonly ClientRun[] }> {
+): Promise<{ readonly active: readonly WatchedRun[]; readonly ended: readonly WatchedRun[] }> {
   if (!isSatisfiable({ client, sessionName })) {
     return { active: [], ended: [] };
   }
-  const active = await selectRuns(
-    db,
-    { client, sessionName, states: activeStatuses },
-    { before: undefined, limit },
-  ).execute();
+  const filter = { client, sessionName, states: activeStatuses };
+  const active = selectRuns(db, filter, { before: undefined, limit }).clearSelect().select(watchedColumns);
   let ended = visibleRuns(db)
+    .clearSelect()
+    .select(watchedColumns)
     .where(sql`run.client collate "C"`, "=", client)
     .where("run.end_time", ">=", endedSince)
     .orderBy("run.end_time")
@@ -234,7 +252,14 @@ export async function listRunsToWatch(
   if (sessionName !== undefined) {
     ended = ended.where("session.name", "=", sessionName).where("session.delete_time", "is", null);
   }
-  return { active, ended: await ended.execute() };
+  return { active: await active.execute(), ended: await ended.execute() };
+}
+
+/** Returns those of the runs that are not deleted, in any order. */
+export async function findVisibleRuns(db: Db, ids: readonly string[]): Promise<ClientRun[]> {
+  return await visibleRuns(db)
+    .where(({ eb }) => eb("run.id", "=", sql<string>`any(${uuidArray(ids)}::uuid[])`))
+    .execute();
 }
 
 /** What a look of a watch reads. */
@@ -313,8 +338,9 @@ export function visibleRuns(db: Db | Transaction) {
   return db
     .selectFrom("run")
     .innerJoin("session", "session.id", "run.session")
-    .select(runSelection)
-    .select("session.name as session_name")
+    .select(runSelectionWithoutInput)
+    .select(["session.name as session_name", "run.input_excerpt"])
+    .select(sql<Uint8Array | null>`case when run.input_excerpt is null then run.input end`.as("input"))
     .select(
       sql<
         string | null

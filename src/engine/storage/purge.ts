@@ -125,6 +125,7 @@ type KeptColumn =
 /** All others but the terminal result. A new column of the table compiles when it is among these or the kept ones. */
 const emptied = {
   input: Buffer.alloc(0),
+  input_excerpt: "",
   agent: null,
   agent_name: null,
   annotations: null,

@@ -8,6 +8,7 @@ import { gathered } from "../../platform/database/gather.ts";
 import { type ParameterColumn, parameterRows } from "../../platform/database/parameter-rows.ts";
 import { activeRuns } from "./active-runs.ts";
 import { callbackOf } from "./callback.ts";
+import { firstWords } from "./first-words.ts";
 import { type RunRow, runValues } from "./run.ts";
 import type { RunTable, SessionTable } from "./schema.ts";
 import { inputOf } from "./transcript.ts";
@@ -96,6 +97,7 @@ const givenColumns: Readonly<
   session: ["uuid", ({ session }) => session],
   driver: ["text", ({ driver }) => driver],
   input: ["bytea", ({ input }) => input],
+  input_excerpt: ["text", ({ input }) => storableText(firstWords(input))],
   trace_parent: ["text", ({ traceParent }) => traceParent],
   callback_url: ["text", ({ callbackUrl }) => callbackUrl],
   agent: ["bytea", ({ agent }) => agent],

@@ -8,7 +8,12 @@ import { insertPushes } from "./push-config.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run, with durations that only the database's clock gives. */
-export interface RunRow extends Pick<Selectable<RunTable>, RunColumn> {
+export interface RunRow extends RunWithoutInput {
+  readonly input: Uint8Array;
+}
+
+/** A run without its input, which may be large. */
+export interface RunWithoutInput extends Pick<Selectable<RunTable>, RunColumn> {
   /** The time since the run was created. */
   readonly age_ms: number;
   /** The time until its deadline; negative after it. */
@@ -21,7 +26,6 @@ const runColumns = [
   "run.client",
   "run.session",
   "run.driver",
-  "run.input",
   "run.status",
   "run.owner",
   "run.epoch",
@@ -51,10 +55,12 @@ const runColumns = [
 type RunColumn = (typeof runColumns)[number] extends `run.${infer Column extends keyof RunTable}` ? Column : never;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
 const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
+/** The selected columns but the input. */
+export const runSelectionWithoutInput = [...runColumns, age, timeLeft] as const;
 /** The selected columns. */
-export const runSelection = [...runColumns, age, timeLeft] as const;
+export const runSelection = ["run.input", ...runSelectionWithoutInput] as const;
 /** The selected columns, for statements in raw SQL. */
-export const runValues = sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft]);
+export const runValues = sql.join([...["run.input", ...runColumns].map((column) => sql.ref(column)), age, timeLeft]);
 
 /**
  * Returns a status as a literal in the statement, so that its cached plan may use the partial index of the status. A look-up by id

@@ -76,6 +76,8 @@ export interface RunTable {
   session: string;
   driver: string;
   input: Uint8Array;
+  /** The first words of the input; null in rows of older versions. */
+  input_excerpt: string | null;
   status: RunStatus;
   owner: string | null;
   epoch: number;

@@ -14,12 +14,37 @@ export interface Reason {
   readonly fix: string;
 }
 
+/** A reason as a catalogue has it. Without an HTTP status it has that of its code. */
+type ReasonRow = Omit<Reason, "name" | "httpStatus"> & { readonly httpStatus?: number };
+
+/** The HTTP status of an error that has only a code. */
+export const codeStatuses: Record<Code, number> = {
+  [Code.Canceled]: 499,
+  [Code.Unknown]: 500,
+  [Code.InvalidArgument]: 400,
+  [Code.DeadlineExceeded]: 504,
+  [Code.NotFound]: 404,
+  [Code.AlreadyExists]: 409,
+  [Code.PermissionDenied]: 403,
+  [Code.ResourceExhausted]: 429,
+  [Code.FailedPrecondition]: 400,
+  [Code.Aborted]: 409,
+  [Code.OutOfRange]: 400,
+  [Code.Unimplemented]: 501,
+  [Code.Internal]: 500,
+  [Code.Unavailable]: 503,
+  [Code.DataLoss]: 500,
+  [Code.Unauthenticated]: 401,
+};
+
 /** Names each reason by its key: `nameReasons({ BUSY: { code, … } }).BUSY.name` is `"BUSY"`. */
 export function nameReasons<Name extends string>(
-  rows: Readonly<Record<Name, Omit<Reason, "name">>>,
+  rows: Readonly<Record<Name, ReasonRow>>,
 ): Readonly<Record<Name, Reason>> {
-  const entries = Object.entries<Omit<Reason, "name">>(rows);
-  return Object.fromEntries(entries.map(([name, row]) => [name, { name, ...row }])) as Record<Name, Reason>;
+  const entries = Object.entries<ReasonRow>(rows);
+  return Object.fromEntries(
+    entries.map(([name, row]) => [name, { name, httpStatus: codeStatuses[row.code], ...row }]),
+  ) as Record<Name, Reason>;
 }
 
 /** The reasons of the core. */
@@ -27,19 +52,16 @@ export const coreReasons = nameReasons({
   // The request itself.
   INVALID_ARGUMENT: {
     code: Code.InvalidArgument,
-    httpStatus: 400,
     about: "A field of the request is missing or invalid.",
     fix: "Correct the fields that the violations name.",
   },
   CURSOR_INVALID: {
     code: Code.InvalidArgument,
-    httpStatus: 400,
     about: "A position, such as `after` or `page_token`, belongs to another list, run or session.",
     fix: "Send a position of the same list or stream unchanged, or start without one.",
   },
   REQUEST_ID_REUSED: {
     code: Code.AlreadyExists,
-    httpStatus: 409,
     about: "The `request_id` was used for a request with other content.",
     fix: "Send a new `request_id` for each new request, and the same content when you retry.",
   },
@@ -64,86 +86,72 @@ export const coreReasons = nameReasons({
   // Credentials and access.
   CREDENTIALS_MISSING: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "The call has no credentials, or its signature lacks a header.",
     fix: "Send an API key as bearer token, or sign the request.",
   },
   CREDENTIALS_AMBIGUOUS: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "The call has several credentials, or one of them twice.",
     fix: "Send one: a bearer token, a ticket or a signature.",
   },
   AUTHORIZATION_MALFORMED: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "The `Authorization` header of a call of the operator is not a bearer token.",
     fix: "Send `Bearer` and the admin token.",
   },
   CLIENT_ID_INVALID: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "The `X-Client-ID` header of a signed request is missing or too long.",
     fix: "Send the id of the client that signed the request.",
   },
   NONCE_INVALID: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "The nonce of the signature is invalid.",
     fix: "Send a new random nonce with each request.",
   },
   NONCE_REPLAYED: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "A request with this nonce was received before.",
     fix: "Sign each request again, also a retry, with a new nonce.",
   },
   TIMESTAMP_INVALID: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "The timestamp of the signature is not a number of seconds.",
     fix: "Send the Unix time in seconds.",
   },
   TIMESTAMP_EXPIRED: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "The timestamp of the signature is too far from the time of the service.",
     fix: "Set the clock of the caller; the metadata may have the difference as `skew_seconds`.",
   },
   SIGNATURE_INVALID: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "The signature does not match the request, or the client is unknown.",
     fix: "Check the secret and the signed bytes.",
   },
   TOKEN_INVALID: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about:
       "The bearer token is unknown, revoked or expired. The metadata has `token_state` for one that is `revoked` or `expired`.",
     fix: "Send a valid API key, or the admin token for calls of the operator.",
   },
   AUTHORIZATION_SERVER_UNREACHABLE: {
     code: Code.Unavailable,
-    httpStatus: 503,
     about: "The keys of the authorization server, which show whether an access token is valid, cannot be read.",
     fix: "Retry later; the operator checks `jwks_url` in `auth.authorization_server`.",
   },
   TICKET_INVALID: {
     code: Code.Unauthenticated,
-    httpStatus: 401,
     about: "The ticket is unknown, expired, or for another stream.",
     fix: "Get another ticket for this stream.",
   },
   ACCESS_DENIED: {
     code: Code.PermissionDenied,
-    httpStatus: 403,
     about: "The credentials are valid and do not permit this call.",
     fix: "Call with the credential that the message names.",
   },
   ORIGIN_REFUSED: {
     code: Code.PermissionDenied,
-    httpStatus: 403,
     about: "A page of another origin called the service.",
     fix: "Add its origin to `server.cors_origins`.",
   },
@@ -155,57 +163,48 @@ export const coreReasons = nameReasons({
   },
   API_KEY_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "No API key has this id.",
     fix: "List the API keys.",
   },
   // Limits of calls and of work.
   RATE_LIMITED: {
     code: Code.ResourceExhausted,
-    httpStatus: 429,
     about: "The caller or its network has made too many calls.",
     fix: "Retry after the delay that the error names, or raise `rate_limit.requests_per_second`.",
   },
   QUOTA_EXHAUSTED: {
     code: Code.ResourceExhausted,
-    httpStatus: 429,
     about: "A quota is used up, such as the budget of a run or of a day.",
     fix: "Wait until the quota is renewed, or raise it. A retry alone does not help.",
   },
   CONCURRENCY_EXHAUSTED: {
     code: Code.ResourceExhausted,
-    httpStatus: 429,
     about: "The maximum number of active runs, streams or open items is reached.",
     fix: "Retry when one has ended, or raise the maximum that the message names.",
   },
   OVERLOADED: {
     code: Code.Unavailable,
-    httpStatus: 503,
     about: "The service holds too many large requests at once.",
     fix: "Retry after the delay that the error names.",
   },
   TIMEOUT: {
     code: Code.DeadlineExceeded,
-    httpStatus: 504,
     about: "The call took longer than its maximum time.",
     fix: "Retry it; send the same `request_id` if the call creates something.",
   },
   BUSY: {
     code: Code.Aborted,
-    httpStatus: 409,
     about: "Another request is changing the same resource.",
     fix: "Retry after the delay that the error names.",
   },
   // Sessions, runs and their streams.
   SESSION_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The client has no session with this id or name.",
     fix: "Check the id and the credential, or create the session.",
   },
   SESSION_EXISTS: {
     code: Code.AlreadyExists,
-    httpStatus: 409,
     about: "The client already has a session with this name.",
     fix: "Use that session, or another name.",
   },
@@ -229,7 +228,6 @@ export const coreReasons = nameReasons({
   },
   RUN_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The client has no run with this id.",
     fix: "Check the id and the credential.",
   },
@@ -253,62 +251,52 @@ export const coreReasons = nameReasons({
   },
   OFFSET_BEYOND_END: {
     code: Code.OutOfRange,
-    httpStatus: 400,
     about: "The run has ended before the position `after`.",
     fix: "Check that the position belongs to this run.",
   },
   RESUME: {
     code: Code.Unavailable,
-    httpStatus: 503,
     about: "The service ended the stream, for instance because a replica stops. The run continues.",
     fix: "Call again with the last received position as `after`.",
   },
   SCHEDULE_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The client has no schedule with this id.",
     fix: "List the schedules.",
   },
   SCHEDULE_EXISTS: {
     code: Code.AlreadyExists,
-    httpStatus: 409,
     about: "The client already has a schedule with this id.",
     fix: "Delete it first, or use another id.",
   },
   PRESET_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The service has no preset with this name.",
     fix: "Use one of the presets that the message names, or add it to the settings.",
   },
   CALLBACK_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "No status callback has this id.",
     fix: "List the callbacks.",
   },
   AGENT_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "No agent has this id.",
     fix: "Check the id, or create the agent first.",
   },
   RESOURCE_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The path or a resource that the call names does not exist, or no longer exists.",
     fix: "Check the name; the message names the missing part.",
   },
   // Memory.
   MEMORY_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The memory has no entry with this key.",
     fix: "List the memory, and check whose it is: of the session, the agent or the client.",
   },
   MEMORY_CHANGED: {
     code: Code.Aborted,
-    httpStatus: 409,
     about: "The entry of the memory does not have the version that the call expects: another call has written it.",
     fix: "Read the entry, and write again with its version.",
   },
@@ -321,7 +309,6 @@ export const coreReasons = nameReasons({
   // Approvals.
   APPROVAL_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The client has no approval with this id.",
     fix: "List the approvals.",
   },
@@ -346,13 +333,11 @@ export const coreReasons = nameReasons({
   // Models and tools.
   MODEL_UNSUPPORTED: {
     code: Code.InvalidArgument,
-    httpStatus: 400,
     about: "The model is unknown, has no configured provider, or has no price for a budget.",
     fix: "Use another model, or configure its provider; the message names the setting.",
   },
   TOOL_UNKNOWN: {
     code: Code.InvalidArgument,
-    httpStatus: 400,
     about: "The session asks for a built-in tool that does not exist.",
     fix: "Use the name of a built-in tool.",
   },
@@ -371,26 +356,22 @@ export const coreReasons = nameReasons({
   },
   LOG_DAMAGED: {
     code: Code.DataLoss,
-    httpStatus: 500,
     about: "The stored log of the run differs from the log that was written.",
     fix: "Restore the log from a backup, and find out who changed the database.",
   },
   // The service itself.
   DATABASE_UNAVAILABLE: {
     code: Code.Unavailable,
-    httpStatus: 503,
     about: "The service cannot use its database.",
     fix: "Retry after a moment; the operator checks the database.",
   },
   LEASE_LOST: {
     code: Code.Unavailable,
-    httpStatus: 503,
     about: "The replica lost its lease, and another replica continues its runs.",
     fix: "Retry the call; another replica answers.",
   },
   RUN_LOST: {
     code: Code.Aborted,
-    httpStatus: 409,
     about: "Another replica owns the run now.",
     fix: "Retry the call; another replica answers.",
   },
@@ -402,7 +383,6 @@ export const coreReasons = nameReasons({
   },
   INTERNAL: {
     code: Code.Internal,
-    httpStatus: 500,
     about: "The service met an error that it does not expect.",
     fix: "Find the request id in the log of the service, and report the error.",
   },

@@ -7,13 +7,11 @@ import { nameReasons } from "../../platform/base/reasons.ts";
 export const reasons = nameReasons({
   COMMUNITY_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "No community has this id or slug.",
     fix: "List the communities.",
   },
   COMMUNITY_EXISTS: {
     code: Code.AlreadyExists,
-    httpStatus: 409,
     about: "A community with this slug already exists.",
     fix: "Use another slug.",
   },
@@ -25,13 +23,11 @@ export const reasons = nameReasons({
   },
   AGENT_EXISTS: {
     code: Code.AlreadyExists,
-    httpStatus: 409,
     about: "An agent with this handle already exists.",
     fix: "Use another handle.",
   },
   AGENT_BANNED: {
     code: Code.PermissionDenied,
-    httpStatus: 403,
     about: "The agent is banned in this community.",
     fix: "Ask the operator of the forum to end the ban.",
   },
@@ -43,7 +39,6 @@ export const reasons = nameReasons({
   },
   THREAD_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The thread does not exist, or not in the community of the agent.",
     fix: "List the threads.",
   },
@@ -55,19 +50,16 @@ export const reasons = nameReasons({
   },
   COMMENT_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "No comment has this id.",
     fix: "List the comments of the thread.",
   },
   CONTRACT_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The community of the agent has no contract with this id or address.",
     fix: "List the contracts of the community.",
   },
   CONTRACT_EXISTS: {
     code: Code.AlreadyExists,
-    httpStatus: 409,
     about: "The community already has a contract with this address.",
     fix: "Change that contract.",
   },

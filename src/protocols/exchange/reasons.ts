@@ -7,13 +7,11 @@ import { nameReasons } from "../../platform/base/reasons.ts";
 export const reasons = nameReasons({
   EXCHANGE_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The service has no exchange with this id.",
     fix: "Call `runnel exchange resume <session>` where `sessions/` has it.",
   },
   EXCHANGE_EXISTS: {
     code: Code.AlreadyExists,
-    httpStatus: 409,
     about: "The service already has this exchange, or a session with its id.",
     fix: "Continue the exchange that the service has.",
   },

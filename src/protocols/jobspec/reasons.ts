@@ -7,13 +7,11 @@ import { nameReasons } from "../../platform/base/reasons.ts";
 export const reasons = nameReasons({
   JOB_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The client has no job with this id.",
     fix: "List the jobs; `runnel jobs list` shows the ids.",
   },
   JOBSPEC_INVALID: {
     code: Code.InvalidArgument,
-    httpStatus: 400,
     about: "The JobSpec or its signature is invalid; the metadata has the signing contract's own `error_code`.",
     fix: "Correct the spec, then sign it again.",
   },
@@ -31,19 +29,16 @@ export const reasons = nameReasons({
   },
   REPLAY_UNPROTECTED: {
     code: Code.Unavailable,
-    httpStatus: 503,
     about: "The service cannot check whether the JobSpec was used before.",
     fix: "Retry after a moment; the operator checks the database.",
   },
   KEY_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "No trusted key has this name, or the key comes from the settings.",
     fix: "List the trusted keys; change a key of the settings there.",
   },
   KEY_EXISTS: {
     code: Code.AlreadyExists,
-    httpStatus: 409,
     about: "A trusted key with this name or this public key already exists.",
     fix: "Update that key.",
   },

@@ -7,7 +7,6 @@ import { nameReasons } from "../../platform/base/reasons.ts";
 export const reasons = nameReasons({
   RUNNER_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "No runner has this id, or its worker is not registered.",
     fix: "Start its worker, which registers the runner; `runnel runners list` shows the ids.",
   },
@@ -19,7 +18,6 @@ export const reasons = nameReasons({
   },
   BINDING_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "No binding has this id, or no enabled binding matches the event.",
     fix: "Add or enable a binding that matches the event.",
   },
@@ -31,13 +29,11 @@ export const reasons = nameReasons({
   },
   WORKER_SESSION_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The service does not know the session of the worker, for instance after a silence.",
     fix: "Register the runners again.",
   },
   OFFER_TAKEN: {
     code: Code.Aborted,
-    httpStatus: 409,
     about: "The offer has expired, or another worker has accepted the run.",
     fix: "Wait for the next offer.",
   },
@@ -49,13 +45,11 @@ export const reasons = nameReasons({
   },
   GRANT_REFUSED: {
     code: Code.PermissionDenied,
-    httpStatus: 403,
     about: "The run has no grant for this call, or is not active.",
     fix: "Read the message, which says which of the two; change the binding to grant more.",
   },
   RUN_DEADLINE_EXCEEDED: {
     code: Code.DeadlineExceeded,
-    httpStatus: 504,
     about: "The deadline of the run has passed.",
     fix: "Stop working on the run. A retry does not help.",
   },
@@ -67,13 +61,11 @@ export const reasons = nameReasons({
   },
   HOST_CALL_UNAVAILABLE: {
     code: Code.Unavailable,
-    httpStatus: 503,
     about: "A model or a tool that the runner called cannot be used at the moment.",
     fix: "Retry after a moment.",
   },
   APPROVAL_REQUIRED: {
     code: Code.PermissionDenied,
-    httpStatus: 403,
     about: "The tool waits for a person, and no unused approval allows this call.",
     fix: "Report an `action.requested` with the members that the message names, and give its sequence in `approval_sequence`.",
   },
@@ -85,7 +77,6 @@ export const reasons = nameReasons({
   },
   KNOWLEDGE_BASE_NOT_FOUND: {
     code: Code.NotFound,
-    httpStatus: 404,
     about: "The client has no knowledge base with this id.",
     fix: "Create it first, or list the knowledge bases.",
   },

@@ -1,11 +1,11 @@
 // Converts every error to one `Failure`: a Fault of the gateway, a ConnectError of the called method, or an unexpected error,
 // whose cause stays hidden. The reason decides the HTTP status; without one the Connect code decides.
 
-import { Code, ConnectError } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import type { Failure } from "../../platform/base/error-form.ts";
 import { Fault } from "../../platform/base/fault.ts";
-import type { ReasonName } from "../../platform/base/reasons.ts";
+import { codeStatuses, type ReasonName } from "../../platform/base/reasons.ts";
 
 /** Converts an error to a failure. An unexpected error becomes INTERNAL. */
 export function describeFailure(error: unknown): Failure {
@@ -27,25 +27,6 @@ export function isReason(error: unknown, ...reasons: readonly ReasonName[]): boo
 }
 
 const internal = new Fault("INTERNAL", "internal error");
-
-const codeStatuses: Record<Code, number> = {
-  [Code.Canceled]: 499,
-  [Code.Unknown]: 500,
-  [Code.InvalidArgument]: 400,
-  [Code.DeadlineExceeded]: 504,
-  [Code.NotFound]: 404,
-  [Code.AlreadyExists]: 409,
-  [Code.PermissionDenied]: 403,
-  [Code.ResourceExhausted]: 429,
-  [Code.FailedPrecondition]: 400,
-  [Code.Aborted]: 409,
-  [Code.OutOfRange]: 400,
-  [Code.Unimplemented]: 501,
-  [Code.Internal]: 500,
-  [Code.Unavailable]: 503,
-  [Code.DataLoss]: 500,
-  [Code.Unauthenticated]: 401,
-};
 
 function describeFault(fault: Fault): Failure {
   return {

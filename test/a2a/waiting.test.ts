@@ -18,8 +18,7 @@ test.each([
   const provider = await openProvider(async (wire) => {
     await held.promise;
     wire.text("late");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const service = await startService(modelFlags(provider), { clock, own: true });
   const headers = { ...credentialsOf(), "content-type": "application/json", "a2a-version": "1.0" };

@@ -192,8 +192,7 @@ describe.each(clients)("$name", ({ Agent, isV1 }) => {
       wire.text("before, ");
       await gate.promise;
       wire.text("after");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const wire = { text: "" };
     const agent = openAgent(Agent, service.url, { fetch: listeningFetch(wire) });
@@ -237,8 +236,7 @@ describe.each(clients)("$name", ({ Agent, isV1 }) => {
       wire.text("The first half, ");
       await gate.promise;
       wire.text("the second half");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const first = openAgent(Agent, service.url);
     ask(first, "1", "u1");
@@ -400,8 +398,7 @@ describe("the wire", () => {
       wire.reasoning("hm");
       wire.text("a ");
       wire.text("b");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const whole = await (await post(service.url, input)).text();
     const frames = whole.split("\n\n").filter((frame) => frame.startsWith("id: "));
@@ -437,8 +434,7 @@ describe("the wire", () => {
         wire.reasoning(`hm${word} `);
         wire.text(`word${word} `);
       }
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     let calls = 0;
     const cutting: typeof fetch = async (url, init) => {

@@ -22,15 +22,13 @@ function work(wire: MessagesWire): void {
   wire.close();
   wire.text("Now ", "I ask.");
   wire.toolUse("toolu_1", "get_weather", '{"id":2512292042121000001}');
-  wire.stop("tool_use");
-  wire.done();
+  wire.done("tool_use");
 }
 
 function finish(wire: MessagesWire): void {
   wire.start();
   wire.text("Sunny");
-  wire.stop("end_turn");
-  wire.done();
+  wire.done("end_turn");
 }
 
 const blocks = [
@@ -75,8 +73,7 @@ test("thoughts that a stream could not give in their order come back sealed", as
     wire.redactedThinking("cmVkYWN0ZWQ=");
     wire.text("I ask.");
     wire.toolUse("toolu_1", "get_weather", "{}");
-    wire.stop("tool_use");
-    wire.done();
+    wire.done("tool_use");
   };
   provider.respond(onMessages(thought), onMessages(finish));
   const thinking: Anthropic.ThinkingConfigParam = { type: "adaptive", display: "omitted" };
@@ -164,8 +161,7 @@ test("an answer that begins again: a stream ends with an error, a whole message 
     await read.promise;
     wire.frame({ type: "message_start", message: { id: "msg_other", content: [], usage: {} } }, "message_start");
     wire.text("Sunny");
-    wire.stop("end_turn");
-    wire.done();
+    wire.done("end_turn");
   });
   provider.respond(again, again);
   const stream = client.messages.stream(claude);

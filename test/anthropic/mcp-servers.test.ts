@@ -32,8 +32,7 @@ const ofClaude = [
   onMessages((wire) => {
     wire.start();
     wire.toolUse(call.id, call.name, call.arguments);
-    wire.stop("tool_use");
-    wire.done();
+    wire.done("tool_use");
   }),
   ...["done", "later"].map((text) => onMessages(answerOfClaude(text))),
 ];

@@ -4,7 +4,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import { answer, onMessages } from "../fakes/anthropic-provider.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { callTools, type Script } from "../fakes/provider.ts";
+import { callTools, type Script, stopAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
@@ -278,11 +278,7 @@ test("the form of the answer and the effort reach the model", async () => {
 
 test("a cut answer, and a text of the assistant to continue", async () => {
   const { client, provider } = await setAnthropicStage();
-  provider.respond((wire) => {
-    wire.text("1, 2");
-    wire.finish("length");
-    wire.done();
-  });
+  provider.respond(stopAfter("1, 2", "length"));
   const messages: Anthropic.MessageParam[] = [...hello.messages, { role: "assistant", content: "Count: " }];
   const message = await client.messages.stream({ ...hello, messages, max_tokens: 128_000 }).finalMessage();
   expect(message).toMatchObject({ stop_reason: "max_tokens", content: [{ text: "1, 2" }] });
@@ -299,8 +295,7 @@ test("thoughts of other models come back to them", async () => {
     wire.delta({ reasoning_details: details, reasoning: "Hm. " });
     wire.delta({ reasoning_content: "Hm. " });
     wire.toolCalls({ index: 0, id: "c1", name: "get_weather", arguments: "{}" });
-    wire.finish("tool_calls");
-    wire.done();
+    wire.done("tool_calls");
   }, speak("Sunny"));
   const thinking: Anthropic.ThinkingConfigParam = { type: "adaptive" };
   const request = { ...hello, tools: [weather], thinking };
@@ -372,11 +367,7 @@ test("an overloaded provider is 529, and a withheld answer is a refusal", async 
   const overloaded = fail(529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');
   claude.respond(overloaded, overloaded, overloaded, overloaded);
   await expect(client.messages.create({ ...hello, model: "claude-opus-5" })).rejects.toMatchObject({ status: 529 });
-  provider.respond((wire) => {
-    wire.text("I ");
-    wire.finish("content_filter");
-    wire.done();
-  });
+  provider.respond(stopAfter("I ", "content_filter"));
   const refused = await client.messages.create(hello);
   expect(refused).toMatchObject({ stop_reason: "refusal" });
 }, 30_000);
@@ -475,8 +466,7 @@ test("two questions of a named session at once are both answered", async () => {
   provider.respond(async (wire) => {
     await arrived.promise;
     wire.text("one");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   }, speak("two"));
   const named = { headers: { "runnel-session": "busy" } };
   const first = client.messages.create(hello, named).then(({ content }) => content);

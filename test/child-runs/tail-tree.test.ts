@@ -99,8 +99,7 @@ test("a reader that leaves in the middle of a live tree continues where it was",
     wire.text("so far ");
     await held;
     wire.text("and on");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   };
   const stage = await openStage({ boss: boss(callOf("c", "worker", { message: "x" })), worker: slow });
   const { runId } = await ask(stage.client, bossOf(worker));

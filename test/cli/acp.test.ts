@@ -55,8 +55,7 @@ test("an editor gets reasoning, text and calls with their diffs, and has them ag
     wire.reasoning("Hm.");
     wire.text("It is ");
     wire.text("Paris.");
-    wire.finish("length");
-    wire.done();
+    wire.done("length");
   };
   provider.respond(writeNote, thinking);
   const image = { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" } as const;

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { answer, type Script } from "../fakes/provider.ts";
+import { answer, type Script, stopAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { test } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
@@ -129,11 +129,7 @@ test("a summary that fails, fails the run with the cause", async () => {
 });
 
 test("a summary that is cut off, fails the run with what to do", async () => {
-  const cut: Script = (wire) => {
-    wire.text("Known: FACT-");
-    wire.finish("length");
-    wire.done();
-  };
+  const cut: Script = stopAfter("Known: FACT-", "length");
   const stage = await openLongTask({ writer: () => cut });
   const { runs } = await sayFour(stage);
   expect(runs[2]?.error).toContain("no whole summary within 4096 tokens: raise max_tokens");

@@ -2,9 +2,9 @@
 // provider's service: what it would refuse is a problem. Each response has thoughts or signatures that have to come back.
 
 import type { Config } from "../../src/platform/config/keys.ts";
-import { onMessages } from "../fakes/anthropic-provider.ts";
+import { answer as answerMessage, onMessages } from "../fakes/anthropic-provider.ts";
 import { onGemini } from "../fakes/gemini-provider.ts";
-import { onChat } from "../fakes/provider.ts";
+import { answer, onChat } from "../fakes/provider.ts";
 import { onResponses } from "../fakes/responses-provider.ts";
 import type { RecordedBody, Script } from "../fakes/wire-server.ts";
 
@@ -50,19 +50,13 @@ function problemsOfPairs(
 const chat: Format = {
   name: "Chat Completions",
   settings: (origin) => ({ compatibleBaseUrl: `${origin}/v1`, defaultModel: "compatible:long" }),
-  say: (text) =>
-    onChat((wire) => {
-      wire.text(text);
-      wire.finish("stop");
-      wire.done();
-    }),
+  say: (text) => onChat(answer(text)),
   call: (_, calls) =>
     onChat((wire) => {
       for (const [index, { id, name, args }] of calls.entries()) {
         wire.toolCalls({ index, id, name, arguments: JSON.stringify(args) });
       }
-      wire.finish("tool_calls");
-      wire.done();
+      wire.done("tool_calls");
     }),
   systemOf: ({ messages }) => String(messages[0]?.role === "system" ? messages[0].content : ""),
   conversationOf: ({ messages }) => messages.slice(messages[0]?.role === "system" ? 1 : 0),
@@ -89,13 +83,7 @@ const anthropic: Format = {
     anthropicBaseUrl: `${origin}/v1`,
     defaultModel: "anthropic:claude-sonnet-4-5",
   }),
-  say: (text) =>
-    onMessages((wire) => {
-      wire.start();
-      wire.text(text);
-      wire.stop("end_turn");
-      wire.done();
-    }),
+  say: (text) => onMessages(answerMessage(text)),
   call: (turn, calls) =>
     onMessages((wire) => {
       wire.start();
@@ -103,8 +91,7 @@ const anthropic: Format = {
       for (const { id, name, args } of calls) {
         wire.toolUse(id, name, JSON.stringify(args));
       }
-      wire.stop("tool_use");
-      wire.done();
+      wire.done("tool_use");
     }),
   systemOf: ({ system }) => (Array.isArray(system) ? system.map(({ text }) => text).join("") : String(system ?? "")),
   conversationOf: ({ messages }) => messages,

@@ -340,8 +340,7 @@ describe("a purge", () => {
     provider.respond(async (wire) => {
       wire.text(secret);
       await gate.promise;
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const { sessionId, runId } = await startConversation(api);
     await expect(client.call(purgeSession, { sessionId })).rejects.toMatchObject({
@@ -405,8 +404,7 @@ describe("a purge", () => {
         wire.reasoning("hm ".repeat(20_000));
       }
       wire.text(secret);
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const { runId } = await startConversation(api);
     const leave = await Promise.all(replicas.map(({ target }) => followSlowly(new GrpcClient(target), runId)));

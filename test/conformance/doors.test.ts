@@ -67,8 +67,7 @@ test.each(Object.entries(starters))(
       wire.text("Hel");
       await told.promise;
       wire.text("lo");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const started = start(url);
     await provider.request(0);

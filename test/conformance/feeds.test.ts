@@ -68,8 +68,7 @@ const sayEverything: readonly Script[] = [
       wire.reasoning(letter.repeat(50_000));
       wire.text(letter.repeat(50_000));
     }
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   },
 ];
 
@@ -237,8 +236,7 @@ test("readers of an active run get the same results, at any time and from any po
       wire.text(word);
       await promise;
     }
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const { sessionId, runId } = await startConversation(api);
   const readers: Promise<{ fed: unknown; plain: unknown }>[] = [];
@@ -389,8 +387,7 @@ test("readers that never read cost no memory, and lose no result", { timeout: 12
       wire.reasoning("x".repeat(largePieceChars));
       wire.text("x".repeat(1_000));
     }
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const service = await startService(modelFlags(provider));
   const api = grpc.connect(service);

@@ -4,7 +4,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { answer, type ChatWire, callTools, type FakeProvider, type Script } from "../fakes/provider.ts";
+import { answer, type ChatWire, callTools, type FakeProvider, type Script, stopAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { openFolder } from "../fixtures.ts";
 import { until } from "../harness/wait.ts";
@@ -149,11 +149,7 @@ test("messages beyond a model's context are dropped, whole exchanges first", asy
 });
 
 test("a refusal of the provider fails the run with the provider's message", async ({ provider, api }) => {
-  provider.respond((wire) => {
-    wire.text("Well, ");
-    wire.finish("content_filter");
-    wire.done();
-  });
+  provider.respond(stopAfter("Well, ", "content_filter"));
   const events = await converse(api, {});
   expect(told(events).slice(-2)).toEqual([
     ["error", { message: "the provider withheld the response: content_filter" }],

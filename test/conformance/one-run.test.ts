@@ -92,8 +92,7 @@ test("every client that may follow a run gets the same results as they happen", 
       wire.text(`, ${name}`);
     }
     wire.toolCalls({ index: 0, id: "call_1", name: "list_dir", arguments: "{}" });
-    wire.finish("tool_calls");
-    wire.done();
+    wire.done("tool_calls");
   });
   const service = await startService(modelFlags(provider));
   const api = findSurface("REST").connect(service);

@@ -175,11 +175,7 @@ test("a stream is framed as documented, with ids and an opening comment", async 
       { id: "c-1", name: "list_dir", arguments: '{ "path": "." }' },
       { id: "c-2", name: "list_dir", arguments: '{"path":"<missing>"}' },
     ),
-    (wire) => {
-      wire.text('one\n"two"\u2028');
-      wire.finish("stop");
-      wire.done();
-    },
+    answer('one\n"two"\u2028'),
   );
   const agent = { name: "a", tools: { builtin: ["list_dir"] } };
   await ask(service.url, "POST", "/v1/sessions", JSON.stringify({ session_id: "s-1", agent }));
@@ -403,8 +399,7 @@ test("the document's examples of events match the stream", async ({ service, pro
       await firstIsRead.promise;
       wire.text("the code structure...");
       wire.toolCalls({ index: 0, id: "c-1", name: "read_file", arguments: '{"file_path":"src/main.go"}' });
-      wire.finish("tool_calls");
-      wire.done();
+      wire.done("tool_calls");
     },
     ...readInTurns(3),
     answer("Found 3 issues..."),

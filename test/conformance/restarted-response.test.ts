@@ -30,15 +30,13 @@ const twice: Script = onMessages((wire) => {
   wire.delta({ type: "text_delta", text: "It is rai" });
   wire.frame({ type: "message_start", message: { id: "msg_again", content: [], usage: { input_tokens: 1 } } });
   wire.text("It is sunny.");
-  wire.stop("end_turn");
-  wire.done();
+  wire.done("end_turn");
 });
 
 const callTool: Script = onMessages((wire) => {
   wire.start();
   wire.toolUse("toolu_1", "list_dir", "{}");
-  wire.stop("tool_use");
-  wire.done();
+  wire.done("tool_use");
 });
 
 const firstTurn = ["turn.started", "message.completed", "tool.call.started", "tool.call.completed"];
@@ -90,8 +88,7 @@ test("a chat that has sent the first text fails, because it cannot take it back"
     await seen;
     wire.frame({ type: "message_start", message: { id: "msg_again", content: [] } });
     wire.text("It is sunny.");
-    wire.stop("end_turn");
-    wire.done();
+    wire.done("end_turn");
   });
   const { client } = await setStage(slow);
   const messages = [{ role: "user" as const, content: "weather?" }];

@@ -20,8 +20,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     provider.respond((wire) => {
       wire.text("Hel");
       wire.text("lo <é\u2028>");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const { sessionId, runId } = await startConversation(api);
     const events = await readSession(api, sessionId);
@@ -40,8 +39,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     const words = Array.from({ length: 200 }, (_, index) => `word${index} `);
     provider.respond((wire) => {
       words.forEach(wire.text);
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const { runId } = await startConversation(api);
     const run = await until("the run to end", async () => {
@@ -124,8 +122,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     provider.respond((wire) => {
       wire.reasoning("because");
       wire.text("so");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const { sessionId, runId } = await startConversation(api);
     expect(told(await readSession(api, sessionId))).toEqual([
@@ -259,8 +256,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
       wire.text("a");
       wire.raw("data: {nope\n\n", "data: \n\n", ": comment\n\n", "data: {}\n\n");
       wire.text("b");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const { sessionId } = await startConversation(api);
     const events = await readSession(api, sessionId);

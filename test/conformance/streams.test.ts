@@ -260,8 +260,7 @@ test("an EventSource that is cut off reconnects by itself, and misses nothing", 
       wire.text(word);
       await promise;
     }
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const { sessionId, runId } = await startConversation(api);
   const line = await openBreakingLine(service.url);

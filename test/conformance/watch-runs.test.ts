@@ -43,8 +43,7 @@ test("a run is shown as it begins, works and ends; other runs that ended before 
   provider.respond(answer("before"), async (wire) => {
     await gate.promise;
     wire.text("after");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" } });
   const { run_id: before } = await api.sendMessage({ sessionId, message: "1" });

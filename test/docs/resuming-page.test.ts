@@ -73,8 +73,7 @@ test("a page whose ticket has expired gets another one and misses nothing", asyn
     wire.text("two ");
     await isBack.promise;
     wire.text("three");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const clock = createMovedClock();
   const service = await startService({ ...modelFlags(provider), defaultTimeoutSecs: 7_200 }, { clock });

@@ -132,8 +132,7 @@ test("two hundred pieces at once arrive whole, every time", async () => {
   const words = Array.from({ length: 200 }, (_, index) => `word${index} `);
   const burst: Script = (wire) => {
     words.forEach(wire.text);
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   };
   const provider = await openProvider(...Array<Script>(5).fill(burst));
   const service = await startService({ ...modelFlags(provider), authApiKeys: [], authHmacSecret: secret });

@@ -40,8 +40,7 @@ async function startSteppedRun(words: readonly string[]) {
       wire.text(word);
       await promise;
     }
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   return {
     flags: modelFlags(provider),

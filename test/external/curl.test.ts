@@ -56,8 +56,7 @@ describe("SSE", () => {
       wire.text("first words");
       await going.promise;
       wire.text(", last words");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const { sessionId, runId } = await startConversation(api);
     const session = startCurl([...asClient(), version, `${service.url}/v1/sessions/${sessionId}/stream`]);

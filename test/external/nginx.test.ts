@@ -31,8 +31,7 @@ test("streams pass as they happen, and calls of every protocol arrive", async ()
     wire.text("first words");
     await going.promise;
     wire.text(", last words");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const { socket } = await startNginx(service.target);
   const { sessionId, runId } = await startConversation(api);

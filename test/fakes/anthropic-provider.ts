@@ -22,8 +22,8 @@ export interface MessagesWire extends Wire {
   error(type: string, message: string): void;
   /** Writes why the response ends; `details` belong to a refusal. */
   stop(reason: string, usage?: object, details?: object): void;
-  /** Writes the last frame. */
-  done(): void;
+  /** Writes the last frame, after this reason of the end if one is given. */
+  done(reason?: string): void;
 }
 
 export const startUsage = {
@@ -46,8 +46,7 @@ export function answer(text: string): Script {
   return (wire) => {
     wire.start();
     wire.text(text);
-    wire.stop("end_turn");
-    wire.done();
+    wire.done("end_turn");
   };
 }
 
@@ -65,6 +64,12 @@ function messagesWire(wire: Wire): MessagesWire {
     deltas.forEach(delta);
     close();
   };
+  const stop: MessagesWire["stop"] = (reason, usage = { output_tokens: 7 }, details) =>
+    send("message_delta", {
+      delta: { stop_reason: reason, stop_sequence: null, stop_details: details ?? null },
+      usage,
+      context_management: { applied_edits: [] },
+    });
   return {
     ...wire,
     open,
@@ -88,13 +93,13 @@ function messagesWire(wire: Wire): MessagesWire {
         ...["", ...pieces].map((piece) => ({ type: "input_json_delta", partial_json: piece })),
       ),
     error: (type, message) => send("error", { error: { type, message, details: null }, request_id: "req_fake" }),
-    stop: (reason, usage = { output_tokens: 7 }, details) =>
-      send("message_delta", {
-        delta: { stop_reason: reason, stop_sequence: null, stop_details: details ?? null },
-        usage,
-        context_management: { applied_edits: [] },
-      }),
-    done: () => send("message_stop"),
+    stop,
+    done: (reason) => {
+      if (reason !== undefined) {
+        stop(reason);
+      }
+      send("message_stop");
+    },
   };
 }
 

@@ -37,7 +37,8 @@ export interface ChatWire extends Wire {
   toolCalls(...pieces: readonly ToolCallPiece[]): void;
   finish(reason: string): void;
   usage(usage: object): void;
-  done(): void;
+  /** Writes the mark of the end, after this finish reason if one is given. */
+  done(reason?: string): void;
 }
 
 export async function startFakeProvider(): Promise<FakeProvider> {
@@ -62,10 +63,14 @@ export function onChat(script: Script): WireScript {
 
 /** Sends the text in one delta, then a proper end. */
 export function answer(text: string): Script {
+  return stopAfter(text, "stop");
+}
+
+/** The same, with an end for another reason, such as `length`. */
+export function stopAfter(text: string, reason: string): Script {
   return (wire) => {
     wire.text(text);
-    wire.finish("stop");
-    wire.done();
+    wire.done(reason);
   };
 }
 
@@ -75,8 +80,7 @@ export function callTools(...calls: readonly ToolCallPiece[]): Script {
     for (const [index, call] of calls.entries()) {
       wire.toolCalls({ index, ...call });
     }
-    wire.finish("tool_calls");
-    wire.done();
+    wire.done("tool_calls");
   };
 }
 
@@ -87,8 +91,7 @@ export function callInPieces({ arguments: json = "", ...call }: ToolCallPiece): 
     for (let start = 0; start < json.length; start += pieceChars) {
       wire.toolCalls({ index: 0, arguments: json.slice(start, start + pieceChars) });
     }
-    wire.finish("tool_calls");
-    wire.done();
+    wire.done("tool_calls");
   };
 }
 
@@ -97,15 +100,21 @@ const pieceChars = 65_536;
 function chatWire(wire: Wire): ChatWire {
   const choice = (delta: object, reason: string | null = null): void =>
     wire.frame({ ...chunkHead, choices: [{ index: 0, delta, finish_reason: reason }] });
+  const finish = (reason: string): void => choice({}, reason);
   return {
     ...wire,
     delta: choice,
     text: (content) => choice({ content }),
     reasoning: (content) => choice({ reasoning_content: content }),
     toolCalls: (...pieces) => choice({ tool_calls: pieces.map(toWireCall) }),
-    finish: (reason) => choice({}, reason),
+    finish,
     usage: (usage) => wire.frame({ ...chunkHead, choices: [], usage }),
-    done: () => wire.raw("data: [DONE]\n\n"),
+    done: (reason) => {
+      if (reason !== undefined) {
+        finish(reason);
+      }
+      wire.raw("data: [DONE]\n\n");
+    },
   };
 }
 

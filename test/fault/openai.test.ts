@@ -24,8 +24,7 @@ async function openHaltingProvider() {
       for (const piece of sentence) {
         wire.text(piece);
       }
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     },
   );
   return { provider, environment };

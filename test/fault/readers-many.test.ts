@@ -103,8 +103,7 @@ function saySlowly(start: Promise<void>, count: number): Script {
       wire.reasoning("x".repeat(pieceChars));
     }
     wire.text("done");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   };
 }
 

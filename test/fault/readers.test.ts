@@ -138,8 +138,7 @@ test("a reader ahead of an active run waits for the results after its place", as
     for (let piece = 0; piece < 5; piece++) {
       wire.reasoning("x".repeat(unmergedChars));
     }
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const client = new GrpcClient(service.target);
   const { runId } = await startRun(client, "go");
@@ -182,8 +181,7 @@ const sayMuch: Script = (wire) => {
     wire.reasoning("x".repeat(largePieceChars));
   }
   wire.text("that was much");
-  wire.finish("stop");
-  wire.done();
+  wire.done("stop");
 };
 
 async function startServiceWith(provider: FakeProvider, ...scripts: Script[]): Promise<TestService> {

@@ -12,7 +12,7 @@ import {
   RerankRequestSchema,
 } from "#gen/runnel/host/v1/host_model_service_pb.js";
 import { readUsageOfToday } from "../../src/agent/budget/storage/client-usage.ts";
-import { answer, callTools } from "../fakes/provider.ts";
+import { answer, callTools, stopAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { until } from "../harness/wait.ts";
 import { ask, client, contextOf, openThinking, type ThinkingOptions } from "./thinking-stage.ts";
@@ -150,8 +150,7 @@ describe("a whole answer", () => {
     provider.respond((wire) => {
       wire.reasoning("hm, the time");
       wire.toolCalls({ index: 0, id: "c1", name: "now", arguments: "{}" });
-      wire.finish("tool_calls");
-      wire.done();
+      wire.done("tool_calls");
     }, answer("noon"));
     const { message = "" } = await invoke();
     expect(JSON.parse(message)).toHaveProperty("provider_specific_fields");
@@ -190,8 +189,7 @@ describe("a streamed answer", () => {
     provider.respond(async (wire) => {
       wire.text("first");
       await goOn.promise;
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     const responses = stream();
     const first = await responses.next();
@@ -380,11 +378,7 @@ describe("a provider that fails", () => {
   });
 
   test("by withholding its answer fails the call too", async ({ stage: { invoke, provider } }) => {
-    provider.respond((wire) => {
-      wire.text("I");
-      wire.finish("content_filter");
-      wire.done();
-    });
+    provider.respond(stopAfter("I", "content_filter"));
     await expect(invoke()).rejects.toMatchObject({ reason: "HOST_CALL_FAILED", metadata: { code: "content_filter" } });
   });
 

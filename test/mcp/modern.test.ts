@@ -30,8 +30,7 @@ test("a client discovers the service, lists the agents and calls one", async () 
   provider.respond(async (wire) => {
     wire.text("Paris");
     await progress.promise;
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const call = { name: "helper", arguments: { message: "The capital of France?" } };
   const response = await send(service.url, "tools/call", call, { meta: { progressToken: "p" } });

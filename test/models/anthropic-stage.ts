@@ -13,8 +13,7 @@ export const anthropicStage: ProviderStage = {
     onMessages((wire) => {
       wire.start();
       wire.text(...pieces);
-      wire.stop("end_turn");
-      wire.done();
+      wire.done("end_turn");
     }),
   call: (...calls) =>
     onMessages((wire) => {
@@ -23,16 +22,14 @@ export const anthropicStage: ProviderStage = {
         const text = JSON.stringify(args);
         wire.toolUse(id, name, text.slice(0, 3), text.slice(3));
       }
-      wire.stop("tool_use");
-      wire.done();
+      wire.done("tool_use");
     }),
   think: (thought, text) =>
     onMessages((wire) => {
       wire.start();
       wire.thinking("c2lnbmF0dXJl", thought);
       wire.text(text);
-      wire.stop("end_turn");
-      wire.done();
+      wire.done("end_turn");
     }),
   begin: (text, then) =>
     onMessages((wire, request) => {
@@ -45,8 +42,7 @@ export const anthropicStage: ProviderStage = {
     onMessages((wire) => {
       wire.delta({ type: "text_delta", text });
       wire.close();
-      wire.stop("end_turn");
-      wire.done();
+      wire.done("end_turn");
     }),
   beginCall: ({ id, name, args }, then) =>
     onMessages((wire, request) => {
@@ -62,8 +58,7 @@ export const anthropicStage: ProviderStage = {
     onMessages((wire) => {
       wire.start();
       wire.text(text);
-      wire.stop(reason === "length" ? "max_tokens" : "refusal");
-      wire.done();
+      wire.done(reason === "length" ? "max_tokens" : "refusal");
     }),
   refusalDetail: "refusal",
   usage: { promptTokens: 11, completionTokens: 7 },

@@ -51,6 +51,15 @@ async function collect(script: Script): Promise<ModelPart[]> {
   return await Array.fromAsync(stream());
 }
 
+/** The same of a response that begins and ends properly; the script writes what is between. */
+function collectWhole(script: Script, reason = "end_turn"): Promise<ModelPart[]> {
+  return collect(async (wire, received) => {
+    wire.start();
+    await script(wire, received);
+    wire.done(reason);
+  });
+}
+
 /** The body of a request with these properties. */
 async function send(overrides: Partial<ModelRequest>, model?: string): Promise<Record<string, unknown>> {
   await Array.fromAsync(stream(overrides, model));
@@ -460,8 +469,7 @@ describe("a response", () => {
   ])("that ended with %s finishes as: %s", async (word, reason) => {
     const parts = await collect((wire) => {
       wire.start();
-      wire.stop(word);
-      wire.done();
+      wire.done(word);
     });
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason, detail: undefined });
   });
@@ -480,14 +488,11 @@ describe("a response", () => {
   });
 
   test("has its calls in order, with arguments byte for byte, and needs no state for them", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.text("first");
       wire.toolUse("toolu_b", "beta", '{"x"', ": 1", "}");
       wire.toolUse("toolu_a", "alpha");
-      wire.stop("tool_use");
-      wire.done();
-    });
+    }, "tool_use");
     expect(parts.filter(({ type }) => ["text", "tool-call", "finish"].includes(type))).toEqual([
       { type: "text", text: "first" },
       { type: "tool-call", call: { id: "toolu_b", name: "beta", argumentsJson: '{"x": 1}' } },
@@ -506,8 +511,7 @@ describe("a response", () => {
       wire.delta({ type: "glow_delta", glow: 1 });
       wire.delta({ type: "text_delta", text: "b" });
       wire.close();
-      wire.stop("end_turn");
-      wire.done();
+      wire.done("end_turn");
     });
     expect(textOf(parts)).toBe("ab");
     expect(parts.at(-1)).toMatchObject({ type: "finish" });
@@ -519,13 +523,10 @@ describe("a response", () => {
     { type: "signature_delta", signature: null },
     { type: "input_json_delta", partial_json: {} },
   ])("fails without retry when %j would lose a part of it", async (delta) => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.open({ type: "text", text: "" });
       wire.delta(delta);
       wire.close();
-      wire.stop("end_turn");
-      wire.done();
     });
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "unreadable", retryable: false });
   });
@@ -548,16 +549,13 @@ describe("a response", () => {
 
 describe("a block", () => {
   test("may begin with a part of its content", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.open({ type: "thinking", thinking: "Let ", signature: "c2ln" });
       wire.delta({ type: "thinking_delta", thinking: "me see." });
       wire.close();
       wire.open({ type: "text", text: "It is " });
       wire.delta({ type: "text_delta", text: "done." });
       wire.close();
-      wire.stop("end_turn");
-      wire.done();
     });
     expect(parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])).join("")).toBe("Let me see.");
     expect(textOf(parts)).toBe("It is done.");
@@ -568,8 +566,7 @@ describe("a block", () => {
   });
 
   test("of a call may begin with its arguments, which count byte for byte unless pieces follow", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       const start = (index: number, input: string): string =>
         `data: {"type":"content_block_start","index":${index},"content_block":{"type":"tool_use","id":"c${index}","name":"zeta","input":${input}}}\n\n`;
       wire.raw(start(0, '{"id": 2512292042121000001, "r":1.0}'), start(1, '{"a":1}'), start(2, '"{\\"b\\":2}"'));
@@ -578,9 +575,7 @@ describe("a block", () => {
         index: 1,
         delta: { type: "input_json_delta", partial_json: '{"a":2}' },
       });
-      wire.stop("tool_use");
-      wire.done();
-    });
+    }, "tool_use");
     expect(parts.flatMap((part) => (part.type === "tool-call" ? [part.call.argumentsJson] : []))).toEqual([
       '{"id": 2512292042121000001, "r":1.0}',
       '{"a":2}',
@@ -589,16 +584,13 @@ describe("a block", () => {
   });
 
   test("of a call that a gateway begins again with each piece is one call", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       for (const partial_json of ['{"a"', ":1}"]) {
         wire.open({ type: "tool_use", id: "c1", name: "zeta", input: {} });
         wire.delta({ type: "input_json_delta", partial_json });
       }
       wire.open({ type: "tool_use", id: "c2", name: "zeta", input: {} });
-      wire.stop("tool_use");
-      wire.done();
-    });
+    }, "tool_use");
     expect(callsOf(parts)).toEqual([
       { id: "c1", name: "zeta", argumentsJson: '{"a":1}' },
       { id: "c2", name: "zeta", argumentsJson: "{}" },
@@ -611,8 +603,7 @@ describe("a block", () => {
       (wire) => {
         wire.start();
         wire.delta(delta);
-        wire.stop("end_turn");
-        wire.done();
+        wire.done("end_turn");
       };
     expect(textOf(await collect(lost({ type: "text_delta", text: "x" })))).toBe("x");
     expect((await collect(lost({ type: "input_json_delta", partial_json: "{}" }))).at(-1)).toMatchObject({
@@ -622,27 +613,21 @@ describe("a block", () => {
   });
 
   test("of an unknown type may have arguments too", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.open({ type: "hologram", depth: 3 });
       wire.delta({ type: "input_json_delta", partial_json: "{}" });
       wire.close();
       wire.text("ok");
-      wire.stop("end_turn");
-      wire.done();
     });
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
   });
 
   test("that sums up the conversation is no part of the answer, and goes back as it came", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.open({ type: "compaction", content: null });
       wire.delta({ type: "compaction_delta", content: "So far: nothing." });
       wire.close();
       wire.text("Hello.");
-      wire.stop("end_turn");
-      wire.done();
     });
     expect(textOf(parts)).toBe("Hello.");
     expect(blocksOf(parts)).toEqual([
@@ -653,16 +638,13 @@ describe("a block", () => {
 
   test("of text keeps its citations as they are written", async () => {
     const cited = '{"type":"web_search_result_location","encrypted_index":"Rm9v\\/==","n":9007199254740993}';
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.open({ type: "text", text: "", citations: [{ type: "page_location", start_page_number: 1 }] });
       wire.delta({ type: "text_delta", text: "Said." });
       wire.raw(
         `data: {"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":${cited}}}\n\n`,
       );
       wire.close();
-      wire.stop("end_turn");
-      wire.done();
     });
     expect(stateOf(parts)).toContain(`"citations":[{"type":"page_location","start_page_number":1},${cited}]`);
   });
@@ -702,28 +684,22 @@ describe("a stream", () => {
   });
 
   test("may begin its message again: only the second counts while nothing was said", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.thinking("b2xk", "I will call.");
       wire.toolUse("toolu_a", "alpha", '{"half');
       wire.frame(another("msg_second"));
       wire.thinking("bmV3", "Let me call.");
       wire.toolUse("toolu_b", "alpha", "{}");
-      wire.stop("tool_use");
-      wire.done();
-    });
+    }, "tool_use");
     expect(parts.flatMap((part) => (part.type === "tool-call" ? [part.call.id] : []))).toEqual(["toolu_b"]);
     expect(blocksOf(parts)).toMatchObject([{ type: "thinking", signature: "bmV3" }, { id: "toolu_b" }]);
   });
 
   test("may repeat the beginning of its message", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.open({ type: "text", text: "a" });
       wire.frame(another("msg_fake"));
       wire.delta({ type: "text_delta", text: "b" });
-      wire.stop("end_turn");
-      wire.done();
     });
     expect(textOf(parts)).toBe("ab");
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
@@ -738,8 +714,7 @@ describe("a stream", () => {
           wire.text(`text ${time}`);
           wire.toolUse(`toolu_${time}`, "alpha", "{}");
         }
-        wire.stop("tool_use");
-        wire.done();
+        wire.done("tool_use");
       });
       return await Array.fromAsync(stream({ takesRestart: true }));
     };
@@ -755,26 +730,20 @@ describe("a stream", () => {
   });
 
   test("that begins another message after text is a cut", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.text("a");
       wire.frame(another("msg_second"));
       wire.text("b");
-      wire.stop("end_turn");
-      wire.done();
     });
     expect(textOf(parts)).toBe("a");
     expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
   });
 
   test("that lost a piece has no state, because a signature fits its exact thought", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.raw('data: {"type":"content_block_delta","index":0,"del\n\n');
       wire.thinking("c2ln", "so");
       wire.text("well");
-      wire.stop("end_turn");
-      wire.done();
     });
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop", state: undefined });
   });
@@ -805,8 +774,7 @@ describe("a tool that the service runs itself", () => {
     use(wire);
     result(wire);
     wire.text("Found.");
-    wire.stop("end_turn");
-    wire.done();
+    wire.done("end_turn");
   };
 
   test("gives one call with its result, and never a call for us", async () => {
@@ -823,12 +791,9 @@ describe("a tool that the service runs itself", () => {
       [listed, { json: "[1.0,2.0]" }],
       [text, { error: `the result is larger than ${resultBytesMax} bytes` }],
     ] as const) {
-      const parts = await collect((wire) => {
-        wire.start();
+      const parts = await collectWhole((wire) => {
         use(wire);
         result(wire, content);
-        wire.stop("end_turn");
-        wire.done();
       });
       expect(runsOf(parts)).toEqual([{ type: "provider-call", call, outcome }]);
     }
@@ -845,12 +810,9 @@ describe("a tool that the service runs itself", () => {
     ["mcp_tool_result", '[{"type":"text","text":"no such thing"}]', ',"is_error":true', "no such thing"],
     ["mcp_tool_result", "[]", ',"is_error":true', "the tool failed"],
   ])("gives an error of %s: %s%s", async (type, content, more, error) => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       use(wire, callId, type === "mcp_tool_result" ? "mcp_tool_use" : "server_tool_use");
       result(wire, content, type, more);
-      wire.stop("end_turn");
-      wire.done();
     });
     expect(runsOf(parts)).toEqual([{ type: "provider-call", call, outcome: { error } }]);
   });
@@ -859,13 +821,10 @@ describe("a tool that the service runs itself", () => {
     ["end_turn", input],
     ["max_tokens", "{}"],
   ])("without a result, at the end by %s, gives an error, and its call is not sent back", async (reason, sent) => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.thinking("c2ln", "so");
       use(wire);
-      wire.stop(reason);
-      wire.done();
-    });
+    }, reason);
     expect(runsOf(parts)).toEqual([
       {
         type: "provider-call",
@@ -907,8 +866,7 @@ describe("a tool that the service runs itself", () => {
       wire.start();
       result(wire);
       wire.text("Found.");
-      wire.stop("end_turn");
-      wire.done();
+      wire.done("end_turn");
     });
     const parts = await Array.fromAsync(stream({ messages }));
     expect(runsOf(parts)).toEqual([{ type: "provider-call", call, outcome: { json: found } }]);
@@ -927,13 +885,10 @@ describe("a tool that the service runs itself", () => {
 
   test("that was waiting when a user spoke is not sent, nor a result whose call has left the history", async () => {
     const program = { type: "code_execution_20260120", tool_id: callId };
-    const waiting = await collect((wire) => {
-      wire.start();
+    const waiting = await collectWhole((wire) => {
       use(wire);
       wire.open({ type: "tool_use", id: "toolu_a", name: "alpha", input: { a: 1 }, caller: program });
-      wire.stop("tool_use");
-      wire.done();
-    });
+    }, "tool_use");
     const [toolCall] = waiting.flatMap((part) => (part.type === "tool-call" ? [part.call] : []));
     expect(runsOf(waiting)).toEqual([]);
     const said: ModelMessage[] = [
@@ -947,12 +902,9 @@ describe("a tool that the service runs itself", () => {
       { type: "tool_use", id: "toolu_a", name: "alpha", input: { a: 1 } },
     ]);
 
-    const answered = await collect((wire) => {
-      wire.start();
+    const answered = await collectWhole((wire) => {
       result(wire);
       wire.text("Found.");
-      wire.stop("end_turn");
-      wire.done();
     });
     const lone = { role: "assistant", text: "Found.", toolCalls: [], state: stateOf(answered) } as const;
     const { messages } = await send({ messages: [...request.messages, lone, { role: "user", text: "go on" }] });
@@ -998,8 +950,7 @@ describe("thoughts", () => {
     wire.text("\n\n");
     wire.text("Let me look.");
     wire.toolUse("toolu_a", "search", '{"q": "x"}');
-    wire.stop("tool_use");
-    wire.done();
+    wire.done("tool_use");
   };
   const calls = [{ id: "toolu_a", name: "search", argumentsJson: '{"q": "x"}' }];
   const result = { role: "tool", toolCallId: "toolu_a", toolName: "search", text: "found" } as const;
@@ -1042,14 +993,11 @@ describe("thoughts", () => {
 
   test("of a cut response are sent without the calls that its message lacks", async () => {
     const state = stateOf(
-      await collect((wire) => {
-        wire.start();
+      await collectWhole((wire) => {
         wire.thinking("c2ln", "so");
         wire.text("Let me look.");
         wire.toolUse("toolu_a", "search", '{"q": ');
-        wire.stop("max_tokens");
-        wire.done();
-      }),
+      }, "max_tokens"),
     );
     const said = { role: "assistant", text: "Let me look.", toolCalls: [], state } as const;
     const { messages } = await send({ messages: [...request.messages, said, { role: "user", text: "go on" }] });
@@ -1068,13 +1016,10 @@ describe("thoughts", () => {
   });
 
   test("of a cut response are sent with the call, without its arguments, which may be half of them", async () => {
-    const parts = await collect((wire) => {
-      wire.start();
+    const parts = await collectWhole((wire) => {
       wire.thinking("c2ln", "so");
       wire.toolUse("toolu_a", "search", '{"q": 1}');
-      wire.stop("max_tokens");
-      wire.done();
-    });
+    }, "max_tokens");
     expect(parts.at(-2)).toEqual({ type: "cut-call", id: "toolu_a", name: "search" });
     expect(await assistantAfter(stateOf(parts))).toEqual([
       { type: "thinking", thinking: "so", signature: "c2ln" },
@@ -1084,12 +1029,9 @@ describe("thoughts", () => {
 
   test("without an answer are not sent, since a message may not end in one", async () => {
     const state = stateOf(
-      await collect((wire) => {
-        wire.start();
+      await collectWhole((wire) => {
         wire.thinking("c2ln", "so long that");
-        wire.stop("max_tokens");
-        wire.done();
-      }),
+      }, "max_tokens"),
     );
     expect(state).toBeDefined();
     const said = { role: "assistant", text: "", toolCalls: [], state } as const;

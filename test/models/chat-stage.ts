@@ -1,7 +1,7 @@
 // Chat Completions, for the cases that run against every provider.
 
 import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
-import { onChat } from "../fakes/provider.ts";
+import { answer, onChat, stopAfter } from "../fakes/provider.ts";
 import type { RecordedRequest } from "../fakes/wire-server.ts";
 import type { ProviderStage } from "./stage.ts";
 
@@ -26,27 +26,20 @@ export const chatStage: ProviderStage = {
       wire.toolCalls(
         ...calls.map(({ id, name, args }, index) => ({ index, id, name, arguments: JSON.stringify(args) })),
       );
-      wire.finish("tool_calls");
-      wire.done();
+      wire.done("tool_calls");
     }),
   think: (thought, text) =>
     onChat((wire) => {
       wire.reasoning(thought);
       wire.text(text);
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     }),
   begin: (text, then) =>
     onChat((wire, request) => {
       wire.text(text);
       return then(wire, request);
     }),
-  goOn: (text) =>
-    onChat((wire) => {
-      wire.text(text);
-      wire.finish("stop");
-      wire.done();
-    }),
+  goOn: (text) => onChat(answer(text)),
   beginCall: ({ id, name, args }, then) =>
     onChat((wire, request) => {
       wire.toolCalls({ index: 0, id, name, arguments: JSON.stringify(args) });
@@ -56,12 +49,7 @@ export const chatStage: ProviderStage = {
     passing: (wire) => wire.frame({ error: { message: "overloaded", code: 503 } }),
     lasting: (wire) => wire.frame({ error: { message: "no such thing", type: "invalid_request_error" } }),
   },
-  end: (text, reason) =>
-    onChat((wire) => {
-      wire.text(text);
-      wire.finish(reason === "length" ? "length" : "content_filter");
-      wire.done();
-    }),
+  end: (text, reason) => onChat(stopAfter(text, reason === "length" ? "length" : "content_filter")),
   refusalDetail: "content_filter",
   usage,
   keyOf: ({ headers }) => headers.authorization?.replace(/^Bearer /, ""),

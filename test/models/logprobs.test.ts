@@ -46,8 +46,7 @@ async function playChoices(...choices: readonly object[]) {
     for (const choice of choices) {
       wire.frame({ choices: [{ index: 0, ...choice }] });
     }
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   return (await playLikely(chatStage, script)).parts;
 }

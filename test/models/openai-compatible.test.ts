@@ -206,8 +206,7 @@ describe("the response", () => {
       wire.toolCalls({ index: 0, id: "a", name: "alpha", arguments: "{" });
       wire.toolCalls({ index: 0, arguments: "}" }, { index: 1, arguments: ":" });
       wire.toolCalls({ index: 1, arguments: "1}" });
-      wire.finish("tool_calls");
-      wire.done();
+      wire.done("tool_calls");
     });
     const pieces = parts.flatMap((part) => (part.type === "call-piece" ? [part.text] : []));
     expect(pieces).toEqual(['{"x"', "{", "}", ":", "1}"]);
@@ -247,8 +246,7 @@ describe("the response", () => {
       wire.delta({ role: "assistant", content: "", refusal: null });
       wire.delta({ refusal: "I cannot" });
       wire.delta({ refusal: " do that." });
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     });
     expect(parts).toEqual([
       { type: "finish", reason: "content-filter", detail: "I cannot do that.", usage: undefined, state: undefined },
@@ -677,8 +675,7 @@ describe("a caller that takes parts without a pull", () => {
       wire.text("b");
       await hasSecond?.promise;
       wire.text("c");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
       // The end of the response comes alone, and nothing is read then.
       await nextTurns();
       wire.end();

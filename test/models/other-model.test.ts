@@ -49,8 +49,7 @@ const ways: readonly Way[] = [
       wire.close();
       wire.text("Found.");
       wire.toolUse("call_1", "alpha", "{}");
-      wire.stop("tool_use");
-      wire.done();
+      wire.done("tool_use");
     }),
     own: ["c2lnbmF0dXJl", "b3BhcXVl", "a thought"],
     plain: ['"srvtoolu_1","name":"web_search"', '"encrypted_content":"ZW5j"', '"Found."', '"name":"alpha"'],

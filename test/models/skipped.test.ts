@@ -46,8 +46,7 @@ const unknown: readonly [ProviderStage, Script, object][] = [
       wire.delta({ type: "new_delta", data: 1 });
       wire.delta({ type: "new_delta", data: 2 });
       wire.close();
-      wire.stop("end_turn");
-      wire.done();
+      wire.done("end_turn");
     }),
     { events: 1, items: 1, parts: 2, type: "new_event" },
   ],
@@ -75,8 +74,7 @@ const unknown: readonly [ProviderStage, Script, object][] = [
           { type: "text", text: "Hello." },
         ],
       });
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     }),
     { events: 1, items: 0, parts: 1, type: "new.event" },
   ],

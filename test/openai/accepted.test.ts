@@ -116,8 +116,7 @@ describe("a caller that keeps its own history", () => {
         wire.start();
         wire.thinking("signed", "Look.");
         wire.toolUse("toolu_1", "get_weather", "{}");
-        wire.stop("tool_use");
-        wire.done();
+        wire.done("tool_use");
       }),
       onMessages(say("Sunny")),
       onResponses((wire) => {

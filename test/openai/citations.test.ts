@@ -10,8 +10,7 @@ const annotation = { type: "url_citation", url_citation };
 const cite: Script = (wire: ChatWire) => {
   wire.text("Hello");
   wire.delta({ annotations: [annotation] });
-  wire.finish("stop");
-  wire.done();
+  wire.done("stop");
 };
 
 test("of a chat are in its message, and in the last delta of a stream", async () => {

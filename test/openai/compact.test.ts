@@ -2,6 +2,7 @@
 
 import OpenAI from "openai";
 import { expect, test } from "vitest";
+import { stopAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
@@ -67,11 +68,7 @@ test("a failure of the model, and a summary that is cut off or empty, lose nothi
   const { client, provider } = await setOpenAiStage();
   provider.respond(
     fail(400, '{"error":{"message":"too long","code":"context_length_exceeded"}}'),
-    (wire) => {
-      wire.text("Rome is");
-      wire.finish("length");
-      wire.done();
-    },
+    stopAfter("Rome is", "length"),
     speak(""),
   );
   const compact = () => client.responses.compact({ model, input: conversation });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { Approval_Decision } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { callTools } from "../fakes/provider.ts";
+import { callTools, stopAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -109,8 +109,7 @@ test("background: queued at once, polled to completed", async () => {
   provider.respond(async (wire) => {
     await gate.promise;
     wire.text("late");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const { id, status } = await client.responses.create({ model: "gpt-4o", input: "Hi", background: true });
   expect(status).toBe("queued");
@@ -397,11 +396,7 @@ test("a run that failed in the background is a failed response, with Runnel's co
 
 test("an answer that reached its limit is incomplete", async () => {
   const { client, provider } = await setOpenAiStage();
-  provider.respond((wire) => {
-    wire.text("cut");
-    wire.finish("length");
-    wire.done();
-  });
+  provider.respond(stopAfter("cut", "length"));
   expect(await client.responses.create({ model: "gpt-4o", input: "Hi" })).toMatchObject({
     status: "incomplete",
     incomplete_details: { reason: "max_output_tokens" },

@@ -21,8 +21,7 @@ test("slack-bot: an event that comes twice has one answer, in its thread, also w
   provider.respond(async (wire) => {
     await finish.promise;
     wire.text("Hello, Ada.");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const slack = await openSlackHost();
   const [port = 0] = await findFreePorts(1);

@@ -10,7 +10,7 @@ import { encodeResult } from "../../src/engine/log/result.ts";
 import { setStage } from "../conformance/stage.ts";
 import { findSurface } from "../conformance/surfaces.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { answer, callTools, type Script } from "../fakes/provider.ts";
+import { answer, callTools, type Script, stopAfter } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";
 
 const functions = [{ name: "get_weather", parameters: '{"type":"object"}' }];
@@ -56,8 +56,7 @@ const searched: Script = (wire) => {
   wire.delta({ executed_tools: [{ index: 0, type: "search", arguments: '{"q":"x"}', output: "found" }] });
   wire.text("It says so.");
   wire.delta({ annotations: [{ type: "url_citation", url_citation: { url: "https://example.com/a", title: "A" } }] });
-  wire.finish("stop");
-  wire.done();
+  wire.done("stop");
 };
 
 const drawn: Script = (wire) => {
@@ -67,15 +66,13 @@ const drawn: Script = (wire) => {
     "https://a.example/b",
   ];
   wire.delta({ content: "Here.", images: urls.map((url) => ({ type: "image_url", image_url: { url } })) });
-  wire.finish("stop");
-  wire.done();
+  wire.done("stop");
 };
 
 const likely: Script = (wire) => {
   const tokens = [{ token: "One", logprob: -0.5, bytes: [79, 110, 101], top_logprobs: [{ token: "A", logprob: -1 }] }];
   wire.frame({ choices: [{ index: 0, delta: { content: "One" }, logprobs: { content: tokens } }] });
-  wire.finish("stop");
-  wire.done();
+  wire.done("stop");
 };
 
 describe("the same log comes out of", () => {
@@ -85,16 +82,7 @@ describe("the same log comes out of", () => {
     ["a tool that the provider runs, and the sources of the text", [searched]],
     ["a text with its log probabilities", [likely]],
     ["a text with images: in the log, too large for it, and at a URL", [drawn]],
-    [
-      "a response that reached its limit",
-      [
-        (wire) => {
-          wire.text("cut");
-          wire.finish("length");
-          wire.done();
-        },
-      ],
-    ],
+    ["a response that reached its limit", [stopAfter("cut", "length")]],
     [
       "tools, one of them failing and one unknown",
       [
@@ -120,8 +108,7 @@ describe("the same log comes out of", () => {
       [
         (wire) => {
           wire.toolCalls({ index: 0, id: "c1", name: "list_dir", arguments: '{"path": "' });
-          wire.finish("length");
-          wire.done();
+          wire.done("length");
         },
         callTools({ id: "c2", name: "list_dir", arguments: '{"path":"."}' }),
         answer("well"),

@@ -65,8 +65,7 @@ test("a run is found while it works, and its answer after its end", async () => 
   const { client, find, found } = await setStage(async (wire) => {
     await gate.promise;
     wire.text("A late lapwing.");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const { sessionId } = await client.call(createSession, { agent: { name: "slow" } });
   const { runId } = await client.call(sendMessage, { sessionId, message: "Which wader?" });

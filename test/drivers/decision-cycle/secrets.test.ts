@@ -56,8 +56,7 @@ test("no secret of an agent, of a wallet or of the service is in any stored or s
     for (let at = 0; at < text.length; at += 7) {
       wire.text(text.slice(at, at + 7));
     }
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   };
   const searched = { index: 0, type: "search", arguments: JSON.stringify({ q: told }), output: told };
   const search = (wire: ChatWire) => wire.delta({ executed_tools: [searched] });

@@ -101,8 +101,7 @@ const work =
       return callTools({ id: "call_1", name, arguments: JSON.stringify(args(directory())) })(wire, request);
     }
     wire.text(tools === undefined ? "A title" : "The file is written.");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   };
 
 test("Claude's adapter writes a file that a person approves, and goes on with its conversation", async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test, vi } from "vitest";
 import { runCommand } from "../../../scripts/run-command.ts";
-import { callTools, type Script } from "../../fakes/provider.ts";
+import { answer, callTools, type Script } from "../../fakes/provider.ts";
 import { openCluster, openProvider } from "../../fault/cluster.ts";
 import { openFolder } from "../../fixtures.ts";
 import { keyOf } from "../../harness/credentials.ts";
@@ -55,8 +55,7 @@ function work(files: { file: string; copy: string }, last: Script, then = ""): S
       callTools({ id: `call_${results.length}`, name, arguments: JSON.stringify(args) })(wire, request);
     if (tools === undefined) {
       wire.text("A title");
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
       return;
     }
     switch (results.length) {
@@ -78,12 +77,7 @@ test("does a task with two calls, which is one session in the console", async ()
   const cluster = await openCluster(environment);
   const { url } = await cluster.start();
   const { running, ...files } = await startClaude(url);
-  const answer: Script = (wire) => {
-    wire.text("The word is plover.");
-    wire.finish("stop");
-    wire.done();
-  };
-  provider.respond(...Array.from({ length: requestsMax }, () => work(files, answer)));
+  provider.respond(...Array.from({ length: requestsMax }, () => work(files, answer("The word is plover."))));
   const { stdout, exitCode } = await running.finished;
   expect([exitCode, stdout.toString().trim()]).toEqual([0, "The word is plover."]);
   expect(await readFile(files.copy, "utf8")).toBe("The word is plover.\n");
@@ -107,7 +101,7 @@ test("ends its task over a kill -9 in mid-answer", async () => {
   const first = await cluster.start();
   const { running, ...files } = await startClaude(first.url);
   let answers = 0;
-  const answer: Script = async (wire) => {
+  const last: Script = async (wire) => {
     answers += 1;
     wire.text("The word is ");
     if (answers === 1) {
@@ -115,10 +109,9 @@ test("ends its task over a kill -9 in mid-answer", async () => {
       return;
     }
     wire.text("plover.");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   };
-  provider.respond(...Array.from({ length: requestsMax }, () => work(files, answer)));
+  provider.respond(...Array.from({ length: requestsMax }, () => work(files, last)));
   await until("the answer to begin", () => answers === 1);
   await first.kill();
   await cluster.start();
@@ -132,14 +125,9 @@ test("ends its task over a kill -9 between two turns, while its command runs", a
   const cluster = await openCluster({ ...environment, RUNNEL_SERVER_PORT: String(port) });
   const first = await cluster.start();
   const { running, ...files } = await startClaude(first.url);
-  const answer: Script = (wire) => {
-    wire.text("The word is plover.");
-    wire.finish("stop");
-    wire.done();
-  };
   const go = `${files.copy}.go`;
   const wait = `; while [ ! -e ${go} ]; do sleep 0.1; done`;
-  provider.respond(...Array.from({ length: requestsMax }, () => work(files, answer, wait)));
+  provider.respond(...Array.from({ length: requestsMax }, () => work(files, answer("The word is plover."), wait)));
   await until("the command to run", () =>
     access(files.copy).then(
       () => true,

@@ -47,8 +47,7 @@ function respondInSteps(provider: FakeProvider, words: readonly string[]): () =>
       wire.text(word);
       await promise;
     }
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   });
   const waiting = [...steps];
   return () => waiting.shift()?.resolve();

@@ -74,8 +74,7 @@ const wireCall = { index: 0, id: call.id, type: "function", function: { name: ca
 /** The SDK reads a response only if it has the role that the service sends. */
 const chatCall = onChat((wire) => {
   wire.delta({ role: "assistant", content: null, tool_calls: [wireCall] });
-  wire.finish("tool_calls");
-  wire.done();
+  wire.done("tool_calls");
 });
 
 /** Newer models give ids to their calls. */

@@ -18,8 +18,7 @@ export const chatTurns: Turns = {
   "a call with a text": chat({ content: "Let me see." }, { tool_calls: [wireCall("call_1")] }),
   "a cut call": onChat((wire) => {
     wire.toolCalls({ ...call, arguments: '{"a' });
-    wire.finish("length");
-    wire.done();
+    wire.done("length");
   }),
 };
 
@@ -403,8 +402,7 @@ export const messagesTurns: Turns = {
     wire.start();
     wire.thinking("c2ln", "hm");
     wire.toolUse("toolu_1", "now", '{"a');
-    wire.stop("max_tokens");
-    wire.done();
+    wire.done("max_tokens");
   }),
 };
 

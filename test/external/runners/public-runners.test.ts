@@ -98,8 +98,7 @@ async function openLocalAgent(environment: Environment, isStreamed: boolean): Pr
           wire.text(piece);
           await delay(gapMs);
         }
-        wire.finish("stop");
-        wire.done();
+        wire.done("stop");
       });
       const said = await talk.say("", { input, delivery: { surface: "chat", supportsStreaming: isStreamed } });
       const all = answer.join("");

@@ -41,8 +41,7 @@ async function setStage() {
     wire.text("The sky ");
     await held;
     wire.text("is blue.");
-    wire.finish("stop");
-    wire.done();
+    wire.done("stop");
   };
   const { provider, environment } = await openProvider();
   provider.respond(slow);

@@ -63,8 +63,7 @@ const chatStream = (size: number): string =>
           choices: [{ delta: { tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: piece } }] } }],
         });
       }
-      wire.finish("tool_calls");
-      wire.done();
+      wire.done("tool_calls");
     }),
   );
 
@@ -74,8 +73,7 @@ const chatTexts = (size: number): string =>
       for (const piece of piecesOf(size)) {
         wire.text(piece);
       }
-      wire.finish("stop");
-      wire.done();
+      wire.done("stop");
     }),
   );
 
@@ -84,8 +82,7 @@ const anthropicCalls = (size: number): string =>
     onMessages((wire) => {
       wire.start();
       wire.toolUse("c", "f", ...piecesOf(size));
-      wire.stop("tool_use");
-      wire.done();
+      wire.done("tool_use");
     }),
   );
 
@@ -95,8 +92,7 @@ const anthropicThoughts = (size: number): string =>
       wire.start();
       wire.thinking("c2ln", ...piecesOf(size));
       wire.text(...piecesOf(size));
-      wire.stop("end_turn");
-      wire.done();
+      wire.done("end_turn");
     }),
   );
 

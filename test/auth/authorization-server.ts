@@ -1,10 +1,8 @@
 // An authorization server: its keys, and the access tokens that it gives.
 
 import { generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { listenLocally } from "../harness/listen.ts";
 
 export const issuer = "https://id.example";
 export const resource = "https://runnel.example/mcp";
@@ -53,13 +51,9 @@ export async function openKeys(pairs: readonly Pair[]) {
     }));
     response.writeHead(keys.isDown ? 500 : 200, { "content-type": "application/json" });
     response.end(JSON.stringify({ keys: [{ kty: "unknown" }, ...jwks] satisfies JsonWebKey[] }));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  keys.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`;
+  const port = await listenLocally(server);
+  keys.url = `http://127.0.0.1:${port}/jwks`;
   return keys;
 }
 

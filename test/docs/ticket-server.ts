@@ -1,11 +1,9 @@
 // The server of a web page, as far as tickets are concerned: it has the key that the page must not have.
 
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import type { GrpcClient } from "../harness/grpc.ts";
+import { listenLocally } from "../harness/listen.ts";
 
 export interface TicketServer {
   readonly url: string;
@@ -28,14 +26,9 @@ export async function startTicketServer(client: GrpcClient, sessionId: string): 
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const port = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     get made() {
       return tickets.length;
     },

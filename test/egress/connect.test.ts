@@ -2,10 +2,10 @@
 
 import { once } from "node:events";
 import { connect, createSecureServer } from "node:http2";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Egress } from "../../src/platform/egress/post.ts";
 import { type Certificates, makeCertificates } from "../harness/certificates.ts";
+import { listenLocally } from "../harness/listen.ts";
 import { createInternet, listen, listenRaw, openEgress } from "./internet.ts";
 
 const answers = { "runner.example": ["203.0.114.10"] };
@@ -16,10 +16,7 @@ function open(egress: Egress, url: string, signal = new AbortController().signal
 
 async function listenHttp2({ server }: Certificates): Promise<number> {
   const http2 = createSecureServer(server, (_, response) => response.end("spoken"));
-  http2.listen(0, "127.0.0.1");
-  await once(http2, "listening");
-  onTestFinished(() => void http2.close());
-  return (http2.address() as AddressInfo).port;
+  return await listenLocally(http2);
 }
 
 test("HTTP/2 uses the host's name at the address that was checked", async () => {

@@ -15,6 +15,7 @@ import {
   type EgressPost,
 } from "../../src/platform/egress/post.ts";
 import type { KeyPair } from "../harness/certificates.ts";
+import { listenLocally } from "../harness/listen.ts";
 
 export interface Internet {
   /** The names that were looked up. */
@@ -60,14 +61,7 @@ export function createInternet(dns: Readonly<Record<string, Answers>>, servers: 
 /** Returns the port. The server closes with the test. */
 export async function listen(listener: RequestListener, tls?: KeyPair): Promise<number> {
   const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, "close");
-  });
-  return (server.address() as AddressInfo).port;
+  return await listenLocally(server);
 }
 
 /** A server that writes raw bytes instead of HTTP. */

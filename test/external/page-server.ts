@@ -1,12 +1,10 @@
 // A server of pages with an origin of its own. It serves modules as installed, resolved by an import map, without a bundler.
 
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { stripTypeScriptTypes } from "node:module";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { listenLocally } from "../harness/listen.ts";
 
 /** Where each package has its ES modules, and the entries that the page's modules import. */
 const packages = {
@@ -50,13 +48,7 @@ export async function startPageServer(): Promise<string> {
       (error: unknown) => response.writeHead(404).end(String(error)),
     );
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listenLocally(server)}`;
 }
 
 interface Loaded {

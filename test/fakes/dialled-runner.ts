@@ -3,16 +3,16 @@
 
 import { once } from "node:events";
 import { createServer, type Http2ServerRequest } from "node:http2";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { onTestFinished } from "vitest";
 import {
   AgentRunnerService,
   type RunAgentRequest,
   type RunAgentResponseSchema,
 } from "#gen/runnel/runner/v1/agent_runner_service_pb.js";
+import { listenLocally } from "../harness/listen.ts";
 import { openWire, type Wire } from "../harness/wire.ts";
 import { runnerOf } from "../harness/worker.ts";
 
@@ -68,10 +68,7 @@ export async function openFakeRunner(act: Act): Promise<FakeRunner> {
   const server = createServer(handler);
   server.on("session", () => connections++);
   server.on("request", ({ stream }: Http2ServerRequest) => stream.on("error", () => {}));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listenLocally(server);
   const wire = await openWire({ connectFar: () => connect(port, "127.0.0.1") });
   const fake: FakeRunner = {
     url: `http://127.0.0.1:${wire.port}`,

@@ -2,10 +2,8 @@
 // a stream is one JSON object a line (`begin`, `item` …, `end`), any other answer is one JSON object with the output of the
 // last node.
 
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { listenLocally } from "../harness/listen.ts";
 
 export interface N8nWebhook {
   readonly url: string;
@@ -33,13 +31,7 @@ export async function startN8nWebhook(): Promise<N8nWebhook> {
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listenLocally(server);
   return {
     url: `http://127.0.0.1:${port}/webhook/tests`,
     calls,

@@ -10,6 +10,7 @@ import type { Config } from "../../src/platform/config/keys.ts";
 import { type Act, type FakeRunner, openFakeRunner, type Said, sayDone } from "../fakes/dialled-runner.ts";
 import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
+import { listenLocally } from "../harness/listen.ts";
 import { startProcess } from "../harness/process.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { bind } from "./hand-worker.ts";
@@ -83,10 +84,7 @@ export async function listenHttp2(onStream: (stream: ServerHttp2Stream) => void)
     stream.on("error", () => {});
     onStream(stream);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listenLocally(server)}`;
 }
 
 /** A port without a listener. */

@@ -1,10 +1,9 @@
 // A pooler before Postgres, as PgBouncer answers in its default settings.
 
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/database/open.ts";
+import { listenLocally } from "../harness/listen.ts";
 
 /** An ErrorResponse of the wire protocol: a type, a length, and fields that end with a zero byte. */
 function errorResponse(message: string): Buffer {
@@ -19,10 +18,7 @@ test("a pooler that refuses the time limits of a connection is refused with what
   const server = createServer((socket: Socket) => {
     socket.once("data", () => socket.end(errorResponse("unsupported startup parameter: statement_timeout")));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listenLocally(server);
   const url = `postgres://runnel@127.0.0.1:${port}/runnel`;
   const opening = openDatabase({ url, directory: "", poolSize: 2, onConnectionError: () => {} });
   await expect(opening).rejects.toMatchObject({

@@ -1,9 +1,7 @@
 // A proxy between an agent and its forum that loses the requests and answers that a test selects.
 
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { listenLocally } from "../../harness/listen.ts";
 
 /** The fate of one request: it passes, it or its answer is lost, or the proxy answers it. */
 export type Fate = "pass" | "lose-request" | "lose-answer" | { readonly status: number; readonly body: string };
@@ -24,15 +22,9 @@ export async function openForumGate(forumUrl: string): Promise<ForumGate> {
     seen.push(request);
     handle(fateOf(request), forumUrl, incoming, outgoing).catch(() => outgoing.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, "close");
-  });
+  const port = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     seen,
     decide: (decide) => {
       fateOf = decide;

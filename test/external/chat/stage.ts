@@ -1,10 +1,8 @@
 // A site that embeds the chat, as its users have it: the packed package in a page without a bundler and in one in React, under a strict
 // policy of its own, and a server with the key.
 
-import { once } from "node:events";
 import { cp, mkdir, readFile, symlink } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { rolldown } from "rolldown";
@@ -14,6 +12,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { repositoryRoot, runCommand } from "../../../scripts/run-command.ts";
 import type { GrpcClient } from "../../harness/grpc.ts";
+import { listenLocally } from "../../harness/listen.ts";
 import { newPage } from "../browser.ts";
 
 /** A request of the widget, as it arrives. */
@@ -88,14 +87,9 @@ export async function startSite(folder: string, agent: object = {}): Promise<Sit
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const port = await listenLocally(server);
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://127.0.0.1:${port}`,
     asked,
     serve: (client, url) => {
       [endpoint, backend] = [url, openBackend(client, agent)];

@@ -1,16 +1,14 @@
 // The official conformance suite of MCP in both roles, its inspector and its TypeScript client, unmodified. npm installs them, as `packages` pins
 // them, into a folder of the test.
 
-import { once } from "node:events";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { discoverOAuthServerInfo } from "@modelcontextprotocol/client";
-import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { connect } from "../../../clients/typescript/src/index.ts";
 import { runCommand } from "../../../scripts/run-command.ts";
 import { readMcpServers } from "../../../src/platform/config/mcp-servers.ts";
@@ -18,6 +16,7 @@ import { modelFlags } from "../../conformance/stage.ts";
 import { answer, startFakeProvider } from "../../fakes/provider.ts";
 import { openFolder, openProvider } from "../../fixtures.ts";
 import { credentialsOf, keyOf } from "../../harness/credentials.ts";
+import { listenLocally } from "../../harness/listen.ts";
 import { startService } from "../../harness/service.ts";
 import { runProgram, startProgram } from "../program.ts";
 import { offerFixtures } from "./fixtures.ts";
@@ -114,10 +113,8 @@ test.each(["auth/client-credentials-jwt", "auth/client-credentials-basic"])(
     const operator = createServer(async (request, response) => {
       const { server, context } = JSON.parse(await text(request));
       response.end(await runWith(server, context).catch(String));
-    }).listen(0, "127.0.0.1");
-    await once(operator, "listening");
-    onTestFinished(() => void operator.close());
-    const { port } = operator.address() as AddressInfo;
+    });
+    const port = await listenLocally(operator);
     const program = join(import.meta.dirname, "suite-operator.ts");
     const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
     const output = await openFolder();

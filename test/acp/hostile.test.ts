@@ -6,25 +6,16 @@ import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import type { DriverStep } from "../../src/engine/runs/driver.ts";
 import { Fold } from "../../src/protocols/acp/fold.ts";
 import { permit } from "../../src/protocols/acp/permissions.ts";
+import { oddValues } from "../harness/odd-values.ts";
 
 const odd: readonly unknown[] = [
-  null,
+  ...oddValues,
   undefined,
-  true,
-  -1,
-  1e308,
   Number.NaN,
-  "",
-  "\u0000",
-  "\ud800",
-  "../../etc/passwd",
   "x".repeat(100_000),
-  [],
   [null, 1, "x"],
-  {},
   { type: "diff" },
   { type: "text", text: 1 },
-  { __proto__: null, constructor: 1 },
 ];
 
 const call = { sessionUpdate: "tool_call", toolCallId: "c1" };

@@ -1,23 +1,11 @@
 // Bodies that no program sends: each gets an answer of the API, and none an internal error.
 
 import { expect, test } from "vitest";
+import { oddBodies, oddValues } from "../harness/odd-values.ts";
 import { hello, setAnthropicStage, speak, weather } from "./stage.ts";
 
 const odd: readonly unknown[] = [
-  null,
-  true,
-  -1,
-  1.5,
-  Number.MAX_VALUE,
-  "",
-  "\u0000",
-  "\ud800",
-  [],
-  [null],
-  [[]],
-  {},
-  { type: "x" },
-  [{ type: "text" }],
+  ...oddValues,
   [{ type: "tool_use", id: 1, name: 2, input: [] }],
   [{ type: "tool_result", tool_use_id: null }],
   [{ type: "thinking", thinking: 1, signature: "runnel1.e30" }],
@@ -46,16 +34,7 @@ const places: readonly ((value: unknown) => object)[] = [
 
 test("no body gives an internal error", async () => {
   const { post, provider, service } = await setAnthropicStage({ rateLimitRps: 10_000, rateLimitBurst: 10_000 });
-  const bodies: string[] = [
-    "",
-    "[]",
-    "null",
-    "{",
-    '{"a":',
-    "\u0000",
-    "[".repeat(500),
-    '{"model":"gpt-4o","max_tokens":1e999}',
-  ];
+  const bodies = [...oddBodies, '{"model":"gpt-4o","max_tokens":1e999}'];
   for (const at of places) {
     bodies.push(...odd.map((value) => JSON.stringify(at(value))));
   }

@@ -4,21 +4,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadConfig, settings } from "../../src/app/settings.ts";
-import { Fault } from "../../src/platform/base/fault.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { maxTokensOf } from "../../src/platform/context.ts";
 import { openFolder } from "../fixtures.ts";
+import { faultOf } from "../harness/fault-of.ts";
 
-function refusal(environment: Record<string, string>): Fault {
-  try {
-    loadConfig(environment);
-  } catch (error) {
-    if (error instanceof Fault) {
-      return error;
-    }
-  }
-  throw new Error("it was accepted");
-}
+const refusal = (environment: Record<string, string>) => faultOf(() => loadConfig(environment));
 
 test("without any setting every key has its default, and every default is a valid value", () => {
   const config = loadConfig({});

@@ -2,13 +2,13 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { test as base } from "vitest";
+import { test as base, expect } from "vitest";
 import { settings } from "../../src/app/settings.ts";
-import { Fault } from "../../src/platform/base/fault.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { readConfig, readServeConfig } from "../../src/platform/config/load.ts";
 import type { ConfigSources } from "../../src/platform/config/resolve.ts";
 import { openFolder } from "../fixtures.ts";
+import { faultOf } from "../harness/fault-of.ts";
 
 export interface TempConfig {
   readonly sources: ConfigSources;
@@ -42,15 +42,9 @@ export async function readYamlConfig(text: string): Promise<Config> {
 
 /** Returns the message that refuses these settings. */
 export function refusalOf(sources: ConfigSources, read: typeof readConfig = readConfig): string {
-  try {
-    read(sources);
-  } catch (error) {
-    if (error instanceof Fault && error.reason === "CONFIG_INVALID") {
-      return error.message;
-    }
-    throw error;
-  }
-  throw new Error("it was accepted");
+  const { reason, message } = faultOf(() => read(sources));
+  expect(reason).toBe("CONFIG_INVALID");
+  return message;
 }
 
 /** Returns the message that refuses a YAML text, without the file's name. */

@@ -3,12 +3,12 @@
 import { rm } from "node:fs/promises";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../src/platform/base/fault.ts";
 import { loadConfiguredKeys } from "../../src/protocols/jobspec/jobs/configured-keys.ts";
 import { publicKeyOf, unknownKey } from "../../src/protocols/jobspec/jobs/trust.ts";
 import { addKey, changeKey, revokeKey } from "../../src/protocols/jobspec/jobs/trusted-keys.ts";
 import type { KeyTerms } from "../../src/protocols/jobspec/storage/trusted-key.ts";
 import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
+import { faultOf } from "../harness/fault-of.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { trust as cases } from "../jobspec/cases.ts";
 import { atNoon, entryOf, freshKey, openKeyFile, openTrustStage, type TrustStage } from "./trust-stage.ts";
@@ -238,13 +238,7 @@ test.each([
 });
 
 function refusalOf(settings: Parameters<typeof loadConfiguredKeys>[0]): string {
-  try {
-    loadConfiguredKeys(settings);
-  } catch (error) {
-    if (error instanceof Fault && error.reason === "CONFIG_INVALID") {
-      return error.message;
-    }
-    throw error;
-  }
-  throw new Error("the list was taken");
+  const { reason, message } = faultOf(() => loadConfiguredKeys(settings));
+  expect(reason).toBe("CONFIG_INVALID");
+  return message;
 }

@@ -7,23 +7,14 @@ import { readDocument } from "../../src/protocols/jobspec/verification/json.ts";
 import { type JobPlan, planJob } from "../../src/protocols/jobspec/verification/plan.ts";
 import { bodyBytesMax, readRequest } from "../../src/protocols/jobspec/verification/request.ts";
 import { BodyFault, SpecFault } from "../../src/protocols/jobspec/verification/spec-fault.ts";
+import { faultOf as anyFaultOf } from "../harness/fault-of.ts";
 import { makeSigner } from "./signer.ts";
 import { nowMs, smallSpec } from "./specs.ts";
 
 const signer = makeSigner();
 const read = (body: string | Uint8Array) => readRequest(Buffer.from(body));
 
-function faultOf(act: () => unknown): SpecFault {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof SpecFault) {
-      return error;
-    }
-    throw error;
-  }
-  return expect.unreachable("nothing was wrong");
-}
+const faultOf = (act: () => unknown): SpecFault => anyFaultOf(act, SpecFault);
 
 describe("a body", () => {
   test.each([

@@ -3,25 +3,10 @@
 import { expect, test } from "vitest";
 import { answer } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
+import { oddValues } from "../harness/odd-values.ts";
 import { LegacyClient, send, setMcpStage, tasks, version } from "./stage.ts";
 
-const odd: readonly unknown[] = [
-  null,
-  true,
-  -1,
-  1.5,
-  1e308,
-  "",
-  "\u0000",
-  "\ud800",
-  "../../etc/passwd",
-  "x".repeat(10_000),
-  [],
-  [null],
-  {},
-  { __proto__: null, constructor: 1 },
-  { type: "object" },
-];
+const odd: readonly unknown[] = [...oddValues, { type: "object" }];
 
 const capabilities = { elicitation: {}, ...tasks };
 

@@ -1,21 +1,9 @@
 import { expect, test } from "vitest";
 import { builtinToolNames, builtinTools, createSelectBuiltin } from "../../src/agent/tools/builtin.ts";
 import { memoryToolNames } from "../../src/agent/tools/memory.ts";
-import { Fault } from "../../src/platform/base/fault.ts";
+import { faultOf } from "../harness/fault-of.ts";
 
 const selectTools = createSelectBuiltin([{ name: "bash", why: "there is no jail (no bwrap): install it" }]);
-
-function faultOf(names: string[]): Fault {
-  try {
-    selectTools(names);
-  } catch (error) {
-    if (error instanceof Fault) {
-      return error;
-    }
-    throw error;
-  }
-  throw new Error("nothing was refused");
-}
 
 test("tools keep the order in which they were requested", () => {
   expect(selectTools(["list_dir", "read_file"]).map((tool) => tool.name)).toEqual(["list_dir", "read_file"]);
@@ -23,22 +11,22 @@ test("tools keep the order in which they were requested", () => {
 });
 
 test("an unknown name is refused", () => {
-  const fault = faultOf(["read_file", "zap"]);
+  const fault = faultOf(() => selectTools(["read_file", "zap"]));
   expect(fault.reason).toBe("TOOL_UNKNOWN");
   expect(fault.message).toBe("failed to build registry: unknown builtin tool: zap");
-  expect(faultOf(["write_fil"]).message).toBe(
+  expect(faultOf(() => selectTools(["write_fil"])).message).toBe(
     "failed to build registry: unknown builtin tool: write_fil; did you mean write_file?",
   );
 });
 
 test("a name given twice is refused", () => {
-  const fault = faultOf(["list_dir", "list_dir"]);
+  const fault = faultOf(() => selectTools(["list_dir", "list_dir"]));
   expect(fault.reason).toBe("INVALID_ARGUMENT");
   expect(fault.message).toBe("failed to build registry: register builtin list_dir: tool already registered: list_dir");
 });
 
 test("an unavailable tool is refused with the reason", () => {
-  const fault = faultOf(["read_file", "bash"]);
+  const fault = faultOf(() => selectTools(["read_file", "bash"]));
   expect(fault.reason).toBe("TOOL_UNSUPPORTED");
   expect(fault.message).toBe("failed to build registry: create builtin bash: there is no jail (no bwrap): install it");
 });

@@ -1,22 +1,10 @@
 // Inboxes that are too large are refused as a whole.
 
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../../src/platform/base/fault.ts";
 import { commandsMax, inboxBytesMax } from "../../../src/protocols/exchange/command.ts";
 import { assertCommandsFit, assertInboxFits } from "../../../src/protocols/exchange/inbox/limits.ts";
 import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
-
-function faultOf(work: () => unknown): Fault {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof Fault) {
-      return error;
-    }
-    throw error;
-  }
-  throw new Error("nothing was refused");
-}
+import { faultOf } from "../../harness/fault-of.ts";
 
 describe("an inbox", () => {
   test.each(["x".repeat(inboxBytesMax), "é".repeat(inboxBytesMax / 2)])("of the maximum size fits", (inbox) => {

@@ -3,7 +3,7 @@
 import { type BaseEvent, HttpAgent } from "@ag-ui/client";
 import { describe, expect, test } from "vitest";
 import { resumingFetch } from "../../clients/typescript/src/ag-ui/resuming-fetch.ts";
-import { answer, callTools } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { createHeldClock } from "../harness/held-clock.ts";
@@ -119,10 +119,7 @@ describe.each(clients)("$name", ({ Agent, isV1 }) => {
 
   test("a cancel from elsewhere ends the run", async () => {
     const { service, provider } = await setAgUiStage();
-    provider.respond(async (wire) => {
-      wire.text("half");
-      await wire.hang();
-    });
+    provider.respond(hangAfter("half"));
     const agent = openAgent(Agent, service.url);
     ask(agent, "1");
     const events: BaseEvent[] = [];
@@ -413,10 +410,7 @@ describe("the wire", () => {
 
   test("a service that stops ends the run with the error resume", async () => {
     const { service, provider } = await setAgUiStage({}, { own: true });
-    provider.respond(async (wire) => {
-      wire.text("half");
-      await wire.hang();
-    });
+    provider.respond(hangAfter("half"));
     const agent = openAgent(HttpAgent, service.url);
     ask(agent, "Hi");
     const events: BaseEvent[] = [];

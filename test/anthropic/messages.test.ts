@@ -4,7 +4,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import { answer, onMessages } from "../fakes/anthropic-provider.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { callTools, type Script, stopAfter } from "../fakes/provider.ts";
+import { callTools, hangAfter, type Script, stopAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
@@ -315,10 +315,7 @@ test("thoughts of other models come back to them", async () => {
 
 test("a caller that leaves cancels its run", async () => {
   const { client, provider, service } = await setAnthropicStage();
-  provider.respond(async (wire) => {
-    wire.text("Never ");
-    await wire.hang();
-  });
+  provider.respond(hangAfter("Never "));
   const stream = client.messages.stream(hello);
   const aborted = expect(stream.done()).rejects.toThrow(Anthropic.APIUserAbortError);
   stream.on("text", () => stream.abort());

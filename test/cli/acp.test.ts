@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { answer, callTools, type Script } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter, type Script } from "../fakes/provider.ts";
 import { type Member, openCluster, openProvider } from "../fault/cluster.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
 import { until } from "../harness/wait.ts";
@@ -175,10 +175,7 @@ test("a cancel ends the prompt, also when nothing was said yet", async () => {
   const { provider, service } = await openService();
   const editor = await startEditor(service.url);
   const sessionId = await editor.begin();
-  const half: Script = async (wire) => {
-    wire.text("Par");
-    await wire.hang();
-  };
+  const half: Script = hangAfter("Par");
   provider.respond(half);
   const ended = editor.prompt(sessionId, "The capital of France?");
   await editor.textWith("Par");

@@ -2,7 +2,7 @@
 // They print what each took, and judge no time.
 
 import { afterAll, expect, test } from "vitest";
-import { answer, callTools } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { openProvider } from "../fixtures.ts";
 import { emptyDatabase } from "../harness/database.ts";
@@ -124,10 +124,7 @@ test("5 get JSON", { timeout }, async () => {
 test("6 leave a run alone, and come back", { timeout }, async () => {
   const { provider, startDev, openShell } = await beginWithProvider("6 leave a run alone, and come back");
   await startDev();
-  provider.respond(async (wire) => {
-    wire.text("one two three");
-    await wire.hang();
-  });
+  provider.respond(hangAfter("one two three"));
   const first = await openShell();
   const [detach = ""] = linesOf("detach");
   await first.enter(detach);
@@ -225,10 +222,7 @@ test("10 kill a service in the middle of a run", { timeout }, async () => {
     "10 kill a service in the middle of a run",
     variables,
   );
-  provider.respond(async (wire) => {
-    wire.text("half of an answer");
-    await wire.hang();
-  }, answer("a whole answer"));
+  provider.respond(hangAfter("half of an answer"), answer("a whole answer"));
   const shell = await openShell();
   const enter = async (line: string): Promise<string> => {
     await shell.enter(line);

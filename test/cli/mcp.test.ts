@@ -1,7 +1,7 @@
 // `runnel mcp` as assistants start it: messages over standard input and output, through the death of the service.
 
 import { expect, onTestFinished, test } from "vitest";
-import { answer, type Script } from "../fakes/provider.ts";
+import { answer, hangAfter, type Script } from "../fakes/provider.ts";
 import { openCluster, openProvider } from "../fault/cluster.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
@@ -39,10 +39,7 @@ const modern = {
 
 test("a session's call ends right when the service dies in the middle", async () => {
   const { provider, environment } = await openProvider();
-  const half: Script = async (wire) => {
-    wire.text("Par");
-    await wire.hang();
-  };
+  const half: Script = hangAfter("Par");
   provider.respond(half, answer("Paris"), answer("Berlin"));
   const [port] = await findFreePorts(1);
   const cluster = await openCluster({ ...environment, RUNNEL_SERVER_PORT: String(port) });

@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { answer, callTools } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
@@ -313,10 +313,7 @@ test("tail survives kill -9 and restart of the service", async () => {
 // line between the two attempts says which text to ignore.
 test("run says which text to ignore when a turn starts again", async () => {
   const { provider, environment, ...first } = await startWithProvider();
-  provider.respond(async (wire) => {
-    wire.text("half of\nan answer");
-    await wire.hang();
-  }, answer("a whole answer"));
+  provider.respond(hangAfter("half of\nan answer"), answer("a whole answer"));
   const run = startCommand(["run", "hello", "--model", "gpt-4o", "--url", first.url]);
   await until("half of the answer", () => run.stdout() === "half of\nan answer");
   await first.kill();

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect } from "vitest";
-import { answer } from "../fakes/provider.ts";
+import { answer, hangAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
@@ -124,10 +124,7 @@ describe("a raw request", () => {
 
 describe("deleting a running session", () => {
   test("ends its stream with `done`, cancelled, and without an error", async ({ service, provider }) => {
-    provider.respond((wire) => {
-      wire.text("Once upon");
-      return wire.hang();
-    });
+    provider.respond(hangAfter("Once upon"));
     await call(service, "POST", "/v1/sessions", create);
     await call(service, "POST", "/v1/sessions/s-1/messages", '{"message":"go"}');
     const response = await fetch(`${service.url}/v1/sessions/s-1/stream`, { headers: credentialsOf() });

@@ -9,7 +9,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { rowsOf } from "../callbacks/stage.ts";
 import { type CallbackHost, startCallbackHost } from "../fakes/callback-host.ts";
-import { answer, callTools } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { openFolder } from "../fixtures.ts";
@@ -67,10 +67,7 @@ const active: readonly State[] = [
   {
     state: "running and hears its model speak",
     reach: async (scene) => {
-      scene.provider.respond((wire) => {
-        wire.text("I was about to");
-        return wire.hang();
-      });
+      scene.provider.respond(hangAfter("I was about to"));
       const runId = await send(scene);
       await until("its words", async () => (await scene.api.listResults({ runId })).results.length >= 2);
     },

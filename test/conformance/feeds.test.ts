@@ -21,7 +21,7 @@ import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
-import { answer, type Script, type startFakeProvider } from "../fakes/provider.ts";
+import { answer, hangAfter, type Script, type startFakeProvider } from "../fakes/provider.ts";
 import { test as base, openProvider } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -340,10 +340,7 @@ describe("a reader that leaves", () => {
   test.each(Object.entries(leaves))("%s leaves nothing behind", async (_when, leave) => {
     const { clock, sleepers } = createCountingClock(heartbeatMs);
     const provider = await openProvider();
-    provider.respond((wire) => {
-      wire.text("x".repeat(1_000_000));
-      return wire.hang();
-    });
+    provider.respond(hangAfter("x".repeat(1_000_000)));
     const service = await startService(modelFlags(provider), { clock });
     const api = grpc.connect(service);
     const { sessionId, runId } = await startConversation(api);

@@ -4,7 +4,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import { answer, type ChatWire, callTools, type Script } from "../fakes/provider.ts";
+import { answer, type ChatWire, callTools, hangAfter, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { openFolder } from "../fixtures.ts";
 import { until } from "../harness/wait.ts";
@@ -270,10 +270,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
       { what: "its session is deleted", stop: (api, { sessionId }) => api.deleteSession(sessionId) },
     ];
   test.for(stops)("closes the provider's socket when $what", async ({ stop }, { provider, api }) => {
-    provider.respond((wire) => {
-      wire.text("thinking");
-      return wire.hang();
-    });
+    provider.respond(hangAfter("thinking"));
     const ids = await startConversation(api);
     const reading = readSession(api, ids.sessionId);
     const request = await provider.request(0);

@@ -5,7 +5,7 @@ import { Code } from "@connectrpc/connect";
 import { expect, test, vi } from "vitest";
 import { coreReasons, type ReasonName } from "../../src/platform/base/reasons.ts";
 import { modelFlags } from "../conformance/stage.ts";
-import { answer } from "../fakes/provider.ts";
+import { answer, hangAfter } from "../fakes/provider.ts";
 import { getRun, openCluster, openProvider, startRun } from "../fault/cluster.ts";
 import { printCode, readCodesTable } from "../fault/codes-table.ts";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -26,10 +26,7 @@ vi.setConfig({ testTimeout: 120_000 });
 // stream.
 test("the page's programs end with exactly the output of a run that was taken over in mid-sentence", async () => {
   const { provider, environment } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("half of an answer");
-    await wire.hang();
-  }, answer("a whole answer"));
+  provider.respond(hangAfter("half of an answer"), answer("a whole answer"));
   const cluster = await openCluster(environment);
   const [owner, other] = [await cluster.start(), await cluster.start()];
   const { sessionId, runId } = await startRun(owner.client, "go");

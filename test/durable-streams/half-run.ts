@@ -1,7 +1,7 @@
 // A run whose service is killed in mid-sentence, for readers that go on.
 
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { answer } from "../fakes/provider.ts";
+import { answer, hangAfter } from "../fakes/provider.ts";
 import { openProvider } from "../fault/cluster.ts";
 import { testDatabase } from "../harness/database.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
@@ -18,10 +18,7 @@ export interface HalfRun {
 /** Starts a run that has written half a sentence. */
 export async function startHalfRun(): Promise<HalfRun> {
   const { provider, environment: ofProvider } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("The board between them");
-    await wire.hang();
-  }, answer("The board between them will not stay."));
+  provider.respond(hangAfter("The board between them"), answer("The board between them will not stay."));
   const [port] = await findFreePorts(1);
   const environment = { ...ofProvider, RUNNEL_DATABASE_URL: await testDatabase(), RUNNEL_SERVER_PORT: String(port) };
   const service = await startProcess(environment);

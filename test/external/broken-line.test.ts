@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
-import { answer, type Script } from "../fakes/provider.ts";
+import { answer, hangAfter, type Script } from "../fakes/provider.ts";
 import { openCluster, openProvider, startRun } from "../fault/cluster.ts";
 import { expectListed, printCode, readCodesTable } from "../fault/codes-table.ts";
 import { outputOf, SessionCopy } from "../fault/void-text.ts";
@@ -46,10 +46,7 @@ const languages: readonly Language[] = [
   },
 ];
 
-const half: Script = async (wire) => {
-  wire.text("half of an answer");
-  await wire.hang();
-};
+const half: Script = hangAfter("half of an answer");
 
 describe.each(languages.filter(({ isHere }) => isHere))("$client", ({ client, prepare }) => {
   test("reports a lost service with the code that the page lists", async () => {

@@ -15,7 +15,7 @@ import { version } from "../../src/platform/base/version.ts";
 import { cases, runCases } from "../clients/kit.ts";
 import { programSubject } from "../clients/subject.ts";
 import { modelFlags } from "../conformance/stage.ts";
-import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter, startFakeProvider } from "../fakes/provider.ts";
 import { openCluster, openProvider } from "../fault/cluster.ts";
 import { defaultClientId, keyOf } from "../harness/credentials.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
@@ -182,10 +182,7 @@ describe.runIf(inject("hasGo"))("the module of Go, in an empty directory,", () =
 
   test("follows a run to its end while the service is killed and comes back, and has the text once", async () => {
     const { provider, environment: model } = await openProvider();
-    provider.respond(async (wire) => {
-      wire.text("half of an ans");
-      await wire.hang();
-    }, answer("half of an answer, and the rest"));
+    provider.respond(hangAfter("half of an ans"), answer("half of an answer, and the rest"));
     const cluster = await openCluster(model);
     const [port = 0] = await findFreePorts(1);
     const start = () => cluster.start({ RUNNEL_SERVER_PORT: String(port) });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest"
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { cases, runCases } from "../clients/kit.ts";
 import { programSubject } from "../clients/subject.ts";
-import { answer, callTools, type Script } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter, type Script } from "../fakes/provider.ts";
 import { openCluster, openProvider } from "../fault/cluster.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
@@ -35,10 +35,7 @@ const javaFlags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 const buildClasspath =
   "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath -Dmdep.outputFile=classpath.txt".split(" ");
 
-const half: Script = async (wire) => {
-  wire.text("half of an answer");
-  await wire.hang();
-};
+const half: Script = hangAfter("half of an answer");
 
 describe.runIf(inject("hasJava"))("the Java client", () => {
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, inject, test } from "vitest";
 import { repositoryRoot, runCommand } from "../../scripts/run-command.ts";
 import { cases, nameOf, runCases } from "../clients/kit.ts";
 import { programSubject } from "../clients/subject.ts";
-import { answer, callTools, type Script } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter, type Script } from "../fakes/provider.ts";
 import { openCluster, openProvider } from "../fault/cluster.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
@@ -179,10 +179,7 @@ describe.skipIf(python === "")("the client for Python", () => {
   });
 });
 
-const half: Script = async (wire) => {
-  wire.text("half of an answer");
-  await wire.hang();
-};
+const half: Script = hangAfter("half of an answer");
 
 /** A service that always starts at the same port. */
 async function openService() {

@@ -74,6 +74,16 @@ export function stopAfter(text: string, reason: string): Script {
   };
 }
 
+/** Sends these texts, and then nothing more until the client leaves. */
+export function hangAfter(...pieces: readonly string[]): Script {
+  return async (wire) => {
+    for (const piece of pieces) {
+      wire.text(piece);
+    }
+    await wire.hang();
+  };
+}
+
 /** Sends whole calls, each in one piece and with the index of its position, then a proper end. */
 export function callTools(...calls: readonly ToolCallPiece[]): Script {
   return (wire) => {

@@ -3,16 +3,13 @@
 
 import { expect, test } from "vitest";
 import { as, bindings, connect, say, TaskReader, textOf } from "../a2a/stage.ts";
-import { answer } from "../fakes/provider.ts";
+import { answer, hangAfter } from "../fakes/provider.ts";
 import { openCluster, openProvider } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
 
 test.for(bindings)("%s: a client whose replica was killed subscribes on another one", async (binding) => {
   const { provider, environment } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("The who");
-    await wire.hang();
-  }, answer("The whole sentence"));
+  provider.respond(hangAfter("The who"), answer("The whole sentence"));
   const cluster = await openCluster(environment);
   const dying = await cluster.start();
   const reader = new TaskReader();

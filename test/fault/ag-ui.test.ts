@@ -3,7 +3,7 @@
 import { type BaseEvent, HttpAgent } from "@ag-ui/client";
 import { expect, test } from "vitest";
 import { openAgent, textsOf } from "../ag-ui/stage.ts";
-import { answer } from "../fakes/provider.ts";
+import { answer, hangAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { until } from "../harness/wait.ts";
 import { openCluster, openProvider } from "./cluster.ts";
@@ -11,10 +11,7 @@ import { expectInvariants } from "./invariants.ts";
 
 test("a kill and a takeover in mid-sentence: a client on another replica has one sentence", async () => {
   const { provider, environment } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("The who");
-    await wire.hang();
-  }, answer("The whole sentence"));
+  provider.respond(hangAfter("The who"), answer("The whole sentence"));
   const cluster = await openCluster(environment);
   const owner = await cluster.start();
   // By hand: a client of 1.0.0 under Node does not survive the cut of its connection.

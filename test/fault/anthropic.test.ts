@@ -3,7 +3,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import { anthropicClient } from "../anthropic/stage.ts";
-import { answer } from "../fakes/provider.ts";
+import { answer, hangAfter } from "../fakes/provider.ts";
 import { until } from "../harness/wait.ts";
 import { openCluster, openProvider } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -11,16 +11,10 @@ import { expectInvariants } from "./invariants.ts";
 test("a takeover in mid-sentence ends a stream, and the same request with its key has the text of the same run", async () => {
   const { provider, environment } = await openProvider();
   const { promise: asked, resolve: goOn } = Promise.withResolvers<void>();
-  provider.respond(
-    async (wire) => {
-      wire.text("The ");
-      await wire.hang();
-    },
-    async (wire, request) => {
-      await asked;
-      await answer("The whole sentence")(wire, request);
-    },
-  );
+  provider.respond(hangAfter("The "), async (wire, request) => {
+    await asked;
+    await answer("The whole sentence")(wire, request);
+  });
   const cluster = await openCluster(environment);
   const [owner, other] = [await cluster.start(), await cluster.start()];
   const ask = ({ url }: { readonly url: string }) =>

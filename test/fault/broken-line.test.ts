@@ -9,7 +9,7 @@ import { expect, test, vi } from "vitest";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import * as transports from "../conformance/transports.ts";
-import { answer } from "../fakes/provider.ts";
+import { answer, hangAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
@@ -69,10 +69,7 @@ vi.setConfig({ testTimeout: 120_000 });
 test("each client reports a lost service with its own code, and continues with after", async () => {
   const table = await readCodesTable();
   const { provider, environment } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("half of an answer");
-    await wire.hang();
-  }, answer("a whole answer"));
+  provider.respond(hangAfter("half of an answer"), answer("a whole answer"));
   const cluster = await openCluster(environment);
   const first = await cluster.start();
   const { runId } = await startRun(first.client, "go");

@@ -10,7 +10,7 @@ import { resumingFetch } from "../../clients/typescript/src/ag-ui/resuming-fetch
 import { as, bindings, connect, TaskReader } from "../a2a/stage.ts";
 import { openAgent, textsOf } from "../ag-ui/stage.ts";
 import { anthropicClient } from "../anthropic/stage.ts";
-import { answer } from "../fakes/provider.ts";
+import { answer, hangAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
 import { until } from "../harness/wait.ts";
@@ -43,10 +43,7 @@ const readers: Readonly<Record<string, (place: Place) => Promise<string>>> = {
 
 test("ten official clients end with the same text", { timeout: 120_000 }, async () => {
   const { provider, environment } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text(half);
-    await wire.hang();
-  }, answer(whole));
+  provider.respond(hangAfter(half), answer(whole));
   const [port] = await findFreePorts(1);
   const cluster = await openCluster({ ...environment, RUNNEL_SERVER_PORT: String(port) });
   const member = await cluster.start();

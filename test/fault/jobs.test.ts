@@ -2,7 +2,7 @@
 // exactly one job, and no answered question is asked again.
 
 import { expect, test } from "vitest";
-import { answer, type FakeProvider, type Script } from "../fakes/provider.ts";
+import { answer, type FakeProvider, hangAfter, type Script } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { jobApi, specOf, trustEntry } from "../jobs/stage.ts";
@@ -124,14 +124,7 @@ test.each([
 test("a region's run whose process dies in the middle of an answer reports it and asks again", async () => {
   const ground = await openGround();
   const { cluster, provider } = ground;
-  provider.respond(
-    echo,
-    async (wire) => {
-      wire.text("half of a ");
-      await wire.hang();
-    },
-    ...[echo, echo, echo],
-  );
+  provider.respond(echo, hangAfter("half of a "), ...[echo, echo, echo]);
   const [first, other] = await Promise.all([cluster.start(), cluster.start()]);
   const { id, runId } = await submitQuestions(ground, first);
   const reader = new LogReader(runId);

@@ -4,7 +4,7 @@
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { answer, callTools } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { until } from "../harness/wait.ts";
 import { getRun, openCluster, openProvider, startRun } from "./cluster.ts";
@@ -73,10 +73,7 @@ test("a kill in the second turn repeats only that turn", async () => {
   const { provider, environment } = await openProvider();
   provider.respond(
     callTools({ id: "one", name: "list_dir", arguments: "{}" }),
-    async (wire) => {
-      wire.text("half of a ");
-      await wire.hang();
-    },
+    hangAfter("half of a "),
     answer("a whole answer"),
   );
   const cluster = await openCluster(environment);

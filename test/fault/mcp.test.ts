@@ -1,7 +1,7 @@
 // A task of MCP under the death of its replica: another one has it, and its result is the run's.
 
 import { expect, test } from "vitest";
-import { answer } from "../fakes/provider.ts";
+import { answer, hangAfter } from "../fakes/provider.ts";
 import { until } from "../harness/wait.ts";
 import { ask, tasks } from "../mcp/stage.ts";
 import { openCluster, openProvider } from "./cluster.ts";
@@ -9,10 +9,7 @@ import { isAlive } from "./crash-matrix/crew.ts";
 
 test("a task whose replica is killed is polled to its end at another one", async () => {
   const { provider, environment } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("The who");
-    await wire.hang();
-  }, answer("The whole sentence"));
+  provider.respond(hangAfter("The who"), answer("The whole sentence"));
   const cluster = await openCluster(environment);
   const dying = await cluster.start();
   const options = { capabilities: tasks };

@@ -2,6 +2,7 @@
 
 import type OpenAI from "openai";
 import { expect, test } from "vitest";
+import { hangAfter } from "../fakes/provider.ts";
 import { until } from "../harness/wait.ts";
 import { openAiClient } from "../openai/stage.ts";
 import { openCluster, openProvider } from "./cluster.ts";
@@ -14,19 +15,12 @@ const sentence = ["The ", "whole ", "sentence"];
 /** A provider that stops in the middle of the sentence at its first request, and says all of it at the next one. */
 async function openHaltingProvider() {
   const { provider, environment } = await openProvider();
-  provider.respond(
-    async (wire) => {
-      wire.text("The ");
-      wire.text("who");
-      await wire.hang();
-    },
-    (wire) => {
-      for (const piece of sentence) {
-        wire.text(piece);
-      }
-      wire.done("stop");
-    },
-  );
+  provider.respond(hangAfter("The ", "who"), (wire) => {
+    for (const piece of sentence) {
+      wire.text(piece);
+    }
+    wire.done("stop");
+  });
   return { provider, environment };
 }
 

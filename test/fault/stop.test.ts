@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { hangAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { reasonOf } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
@@ -35,10 +36,7 @@ test("streams of sessions without a run do not delay a stop, and end with RESUME
 
 test("readers and the model of a silent run do not delay a stop, and the run is handed on", async () => {
   const { provider, environment } = await openProvider();
-  provider.respond((wire) => {
-    wire.text("well");
-    return wire.hang();
-  });
+  provider.respond(hangAfter("well"));
   const cluster = await openCluster({ ...environment, ...hour });
   const member = await cluster.start();
   const { runId } = await startRun(member.client, "go");
@@ -54,10 +52,7 @@ test("readers and the model of a silent run do not delay a stop, and the run is 
 // The run cannot be handed on, the lease cannot be given back, and each of them waits for its own statement.
 test("a database that does not answer delays a stop only up to its limit", async () => {
   const { provider, environment } = await openProvider();
-  provider.respond((wire) => {
-    wire.text("well");
-    return wire.hang();
-  });
+  provider.respond(hangAfter("well"));
   const postgres = await openOwnPostgres();
   const { member } = await startOn(postgres.url, environment);
   const { runId } = await startRun(member.client, "go");

@@ -3,7 +3,7 @@
 
 import { expect, test } from "vitest";
 import { followEvents, sessionTypes } from "../conformance/event-source-surface.ts";
-import { answer, callTools, type Script } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { readSse, type SseEvent } from "../harness/sse.ts";
 import { until } from "../harness/wait.ts";
@@ -50,13 +50,6 @@ test("a reader whose stream never breaks ends with exactly the text of done", as
   expect(naive.endsWith(output)).toBe(true);
   await expectInvariants(cluster.databaseUrl);
 });
-
-function hangAfter(text: string): Script {
-  return async (wire) => {
-    wire.text(text);
-    await wire.hang();
-  };
-}
 
 /** Resolves once a reader of the stream has so many pieces of text. */
 async function seeTexts(url: string, count: number): Promise<void> {

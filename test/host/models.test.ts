@@ -12,7 +12,7 @@ import {
   RerankRequestSchema,
 } from "#gen/runnel/host/v1/host_model_service_pb.js";
 import { readUsageOfToday } from "../../src/agent/budget/storage/client-usage.ts";
-import { answer, callTools, stopAfter } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter, stopAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { until } from "../harness/wait.ts";
 import { ask, client, contextOf, openThinking, type ThinkingOptions } from "./thinking-stage.ts";
@@ -199,10 +199,7 @@ describe("a streamed answer", () => {
   });
 
   test("stops the provider when its caller leaves", async ({ stage: { stream, provider, runId } }) => {
-    provider.respond(async (wire) => {
-      wire.text("first");
-      await wire.hang();
-    });
+    provider.respond(hangAfter("first"));
     const leave = new AbortController();
     const responses = stream({}, contextOf(runId, leave.signal));
     await responses.next();

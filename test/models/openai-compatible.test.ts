@@ -6,7 +6,7 @@ import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible
 import type { ModelProvider } from "../../src/agent/models/wire/account.ts";
 import { outcomeBytesMax } from "../../src/agent/models/wire/outcome.ts";
 import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";
-import { answer, type FakeProvider, type Script, type ToolCallPiece } from "../fakes/provider.ts";
+import { answer, type FakeProvider, hangAfter, type Script, type ToolCallPiece } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { openProvider } from "../fixtures.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
@@ -746,10 +746,7 @@ describe("an abort", () => {
 });
 
 test("closing the provider ends a response under way as a failure", async () => {
-  fake.respond((wire) => {
-    wire.text("first");
-    return wire.hang();
-  });
+  fake.respond(hangAfter("first"));
   const parts = open();
   await parts.next();
   const next = parts.next();

@@ -2,7 +2,7 @@
 
 import OpenAI from "openai";
 import { expect, test } from "vitest";
-import { callTools } from "../fakes/provider.ts";
+import { callTools, hangAfter } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { setOpenAiStage, speak } from "./stage.ts";
@@ -128,10 +128,7 @@ test("a stream that fails after its first words raises while it is read", async 
 
 test("a caller that leaves cancels its run", async () => {
   const { client, provider, service } = await setOpenAiStage();
-  provider.respond(async (wire) => {
-    wire.text("half");
-    await wire.hang();
-  });
+  provider.respond(hangAfter("half"));
   const leaving = new AbortController();
   const stream = await client.chat.completions.create(
     { model: "gpt-4o", messages, stream: true },

@@ -3,6 +3,7 @@
 import type OpenAI from "openai";
 import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { hangAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
@@ -77,10 +78,7 @@ test("a request whose run failed starts another one", async () => {
 
 test("a session that still works is left to its run", async () => {
   const { client, headers, provider, ask, names } = await setNamedStage();
-  provider.respond(async (wire) => {
-    wire.text("a");
-    await wire.hang();
-  }, speak("two"));
+  provider.respond(hangAfter("a"), speak("two"));
   const body = { model: "gpt-4o", background: true, input: [user("1")] as OpenAI.Responses.ResponseInput };
   const { id } = await client.responses.create(body, { headers });
   await until("the request", () => provider.requests.length === 1);

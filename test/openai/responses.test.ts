@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { Approval_Decision } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { callTools, stopAfter } from "../fakes/provider.ts";
+import { callTools, hangAfter, stopAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -292,10 +292,7 @@ test("two responses on one previous response, at once and later", async () => {
 
 test("a cancel in mid-stream ends every reader", async () => {
   const { client, provider } = await setOpenAiStage();
-  provider.respond(async (wire) => {
-    wire.text("half of");
-    await wire.hang();
-  });
+  provider.respond(hangAfter("half of"));
   const stream = await client.responses.create({ model: "gpt-4o", input: "Hi", stream: true });
   const events: OpenAI.Responses.ResponseStreamEvent[] = [];
   for await (const event of stream) {
@@ -474,13 +471,7 @@ test("where the service asks for no credentials, every key is taken", async () =
 
 test("a service that stops ends a stream with the error resume, and a whole answer as it is", async () => {
   const { client, provider, service } = await setOpenAiStage({}, { own: true });
-  provider.respond(
-    async (wire) => {
-      wire.text("half");
-      await wire.hang();
-    },
-    (wire) => wire.hang(),
-  );
+  provider.respond(hangAfter("half"), (wire) => wire.hang());
   const events: OpenAI.Responses.ResponseStreamEvent[] = [];
   const reading = (async () => {
     for await (const event of await client.responses.create({ model: "gpt-4o", input: "Hi", stream: true })) {

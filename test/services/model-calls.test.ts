@@ -6,7 +6,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { modelCallRetention } from "../../src/agent/model-calls/retention.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { modelFlags } from "../conformance/stage.ts";
-import { answer, callTools, type Script } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { test as base, openProvider } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -133,10 +133,7 @@ test("a long body and a long answer are cut in whole characters, and say how lon
 
 test("the calls of a cancelled run are kept as far as they came", async () => {
   const { provider, client } = await openStage();
-  provider.respond(async (wire) => {
-    wire.text("first ");
-    await wire.hang();
-  });
+  provider.respond(hangAfter("first "));
   const { sessionId } = await client.call(createSession, { agent: { name: "caller" } });
   const { runId } = await client.call(sendMessage, { sessionId, message: "hello" });
   const log: AsyncIterable<TailRunResponse> = client.stream(tailRun, { runId });

@@ -11,7 +11,7 @@ import { repositoryRoot } from "../../../scripts/run-command.ts";
 import { openBreakingLine } from "../../conformance/breaking-line.ts";
 import { modelFlags } from "../../conformance/stage.ts";
 import { expectFit } from "../../console/browser/checks.ts";
-import { answer, callTools, type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
+import { answer, callTools, type FakeProvider, hangAfter, startFakeProvider } from "../../fakes/provider.ts";
 import { query } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService, type TestService } from "../../harness/service.ts";
@@ -233,10 +233,7 @@ async function takePictures(page: Page): Promise<void> {
 
 test("a visitor stops an answer by the keyboard, keeps the focus, and goes on", async () => {
   const { provider, site } = await setStage();
-  provider.respond(async (wire) => {
-    wire.text("It never ends ");
-    await wire.hang();
-  }, answer("Short."));
+  provider.respond(hangAfter("It never ends "), answer("Short."));
   const { page } = await openChat(site);
   await send(page, "Talk.");
   await seeAnswer(page, "It never ends");

@@ -1,7 +1,7 @@
 // A service that a test kills with -9 while it answers, and starts again at the same address: what a client library has to survive.
 
 import { expect } from "vitest";
-import { answer, type Script } from "../../fakes/provider.ts";
+import { answer, hangAfter, type Script } from "../../fakes/provider.ts";
 import { openCluster, openProvider } from "../../fault/cluster.ts";
 import { findFreePorts } from "../../harness/free-ports.ts";
 import { until } from "../../harness/wait.ts";
@@ -22,14 +22,7 @@ export async function startMortalService(
   ...later: readonly Script[]
 ): Promise<MortalService> {
   const { provider, environment } = await openProvider();
-  provider.respond(
-    async (wire) => {
-      wire.text("A whole answer, that nobody");
-      await wire.hang();
-    },
-    answer(wholeText),
-    ...later,
-  );
+  provider.respond(hangAfter("A whole answer, that nobody"), answer(wholeText), ...later);
   const [port] = await findFreePorts(1);
   const cluster = await openCluster({ ...environment, RUNNEL_SERVER_PORT: String(port), ...settings });
   const first = await cluster.start();

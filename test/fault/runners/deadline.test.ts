@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { InvokeModelRequestSchema } from "#gen/runnel/host/v1/host_model_service_pb.js";
 import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { hangAfter } from "../../fakes/provider.ts";
 import { query } from "../../harness/database.ts";
 import { GrpcClient, reasonOf } from "../../harness/grpc.ts";
 import { createMovedClock, type MovedClock } from "../../harness/moved-clock.ts";
@@ -76,10 +77,7 @@ test("a run that no worker takes before its deadline times out", async () => {
 test("a call with a longer timeout ends at the deadline of the run", async () => {
   const model = "gpt-4o";
   const { db, provider, thinking, runId, context } = await openThinking({ grant: { models: { [model]: ["invoke"] } } });
-  provider.respond((wire) => {
-    wire.text("well");
-    return wire.hang();
-  });
+  provider.respond(hangAfter("well"));
   await sql`update run set deadline = clock_timestamp() + interval '1 s' where id = ${runId}`.execute(db);
   const call = { runId, modelId: model, messages: ['{"role": "user", "content": "hello"}'] };
   const refused = await ask(thinking.invokeModel, InvokeModelRequestSchema, call, context).catch((error) => error);

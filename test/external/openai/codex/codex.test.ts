@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { runCommand } from "../../../../scripts/run-command.ts";
-import { callTools, type Script } from "../../../fakes/provider.ts";
+import { callTools, hangAfter, type Script } from "../../../fakes/provider.ts";
 import { openCluster, openProvider } from "../../../fault/cluster.ts";
 import { openFolder } from "../../../fixtures.ts";
 import { authEnvironment, keyOf } from "../../../harness/credentials.ts";
@@ -92,10 +92,7 @@ test("a task with two commands ends right, in one session", async () => {
 });
 
 test("a task survives kill -9 in the middle of its last answer", async () => {
-  const half: Script = async (wire) => {
-    wire.text("All that");
-    await wire.hang();
-  };
+  const half: Script = hangAfter("All that");
   const { program, work, service, cluster, provider } = await startTask([...commands, half, speak("All ", "done.")]);
   await until("the last answer", () => provider.requests.length === 3);
   await service.kill();

@@ -5,7 +5,6 @@ import { expect } from "vitest";
 import type { LogChain } from "../../src/engine/hash-chain/chain.ts";
 import type { ResultInit } from "../../src/engine/log/result.ts";
 import { readStoredChain } from "../../src/engine/log/stored-chain.ts";
-import type { CompletedEnd } from "../../src/engine/runs/driver.ts";
 import { endRun } from "../../src/engine/runs/terminal.ts";
 import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
 import { findRun, lockRun, requeueRun, setTurn } from "../../src/engine/storage/run.ts";
@@ -14,7 +13,7 @@ import { findDue } from "../../src/engine/storage/run-due.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { isUniqueViolation } from "../../src/platform/database/errors.ts";
 import { until } from "../harness/wait.ts";
-import { addReplica, endLease, text, turn } from "../runlog/store.ts";
+import { addReplica, completedWith, endLease, text, turn } from "../runlog/store.ts";
 import { command, type LogCommand, pick } from "./log-command.ts";
 import { type LogModel, type ModelRun, type Pen, readRows, tellOf, wordOf } from "./log-model.ts";
 import type { LogWorld, Site } from "./log-world.ts";
@@ -127,19 +126,7 @@ async function commit(model: LogModel, run: ModelRun, count: number): Promise<vo
   run.turn = turnAfter;
 }
 
-const completed: CompletedEnd = {
-  kind: "completed",
-  finishReason: "stop",
-  message: {
-    $typeName: "runnel.v1.Message",
-    role: "assistant",
-    content: { case: "text", value: "" },
-    toolCalls: [],
-    citations: [],
-    logprobs: [],
-  },
-  turns: 0,
-};
+const completed = completedWith("", 0);
 
 /** When the response to the commit was cut off, the writer gets only RUN_LOST. */
 export async function endByOwner(run: ModelRun, world: LogWorld): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/engine/runs/driver.ts";
-import { text, turn } from "../runlog/store.ts";
+import { completedWith, text, turn } from "../runlog/store.ts";
 
 export const orderKinds = ["say", "commit", "park", "complete", "fail", "throw"] as const;
 export type OrderKind = (typeof orderKinds)[number];
@@ -76,19 +76,7 @@ function endOf(kind: "park" | "complete" | "fail", { checkpoint }: RunContext): 
         checkpoint: { turn: checkpoint?.turn ?? 0, state: new Uint8Array() },
       };
     case "complete":
-      return {
-        kind: "completed",
-        finishReason: "stop",
-        message: {
-          $typeName: "runnel.v1.Message",
-          role: "assistant",
-          content: { case: "text", value: "done" },
-          toolCalls: [],
-          citations: [],
-          logprobs: [],
-        },
-        turns: 1,
-      };
+      return completedWith("done");
     case "fail":
       return { kind: "failed", code: "runner.error", error: "as ordered", retryable: false };
     default:

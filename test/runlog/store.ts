@@ -7,6 +7,7 @@ import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { LogChain, startOfChain } from "../../src/engine/hash-chain/chain.ts";
 import { decodeResult, type ResultInit } from "../../src/engine/log/result.ts";
 import type { HeardMessage, Topic, Wakeup, WakeupMessage } from "../../src/engine/log/wakeup.ts";
+import type { CompletedEnd } from "../../src/engine/runs/driver.ts";
 import { insertReplica } from "../../src/engine/storage/replica.ts";
 import type { Spent } from "../../src/engine/storage/run.ts";
 import { insertResults, readResults } from "../../src/engine/storage/run-result.ts";
@@ -75,6 +76,12 @@ export const input: Uint8Array = toBinary(
   MessageSchema,
   create(MessageSchema, { role: "user", content: { case: "text", value: "hello" } }),
 );
+
+/** The end of a run whose last message is this text. */
+export function completedWith(text: string, turns = 1): CompletedEnd {
+  const message = create(MessageSchema, { role: "assistant", content: { case: "text", value: text } });
+  return { kind: "completed", finishReason: "stop", message, turns };
+}
 
 /** A run in a session of its own: running when it has an owner, else queued. */
 export async function addRun(db: Db, choice: RunChoice = {}): Promise<StartedRun> {

@@ -15,6 +15,7 @@ import { until } from "../harness/wait.ts";
 import {
   addReplica,
   addRun,
+  completedWith,
   endLease,
   LocalWakeup,
   newChain,
@@ -27,19 +28,7 @@ import {
 } from "../runlog/store.ts";
 import { openLog, openReaper, openReplica, reached } from "./stage.ts";
 
-const completed: DriverEnd = {
-  kind: "completed",
-  finishReason: "stop",
-  message: {
-    $typeName: "runnel.v1.Message",
-    role: "assistant",
-    content: { case: "text", value: "done" },
-    toolCalls: [],
-    citations: [],
-    logprobs: [],
-  },
-  turns: 1,
-};
+const completed = completedWith("done");
 
 /** Waits for the end of the wait alone. */
 const untilAborted = (_delayMs: number, signal?: AbortSignal): Promise<void> =>

@@ -9,9 +9,9 @@ import { transport } from "../api/transport.ts";
 import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatDuration, formatTime, msOf } from "../lib/format.ts";
-import { prettyJson, visibleText } from "../lib/visible-text.ts";
+import { visibleText } from "../lib/visible-text.ts";
 import { changesOf } from "../run/changes-of.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
+import { CodeBlock, JsonBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { showToast } from "../ui/toasts.tsx";
@@ -82,13 +82,15 @@ export function Request({ approval: { request = "", digest } }: { readonly appro
   const { command } = payload;
   return (
     <>
-      {typeof command === "string" && <CodeBlock label="command" tone="terminal" text={`$ ${command}`} />}
+      {typeof command === "string" && (
+        <CodeBlock label="command" tone="terminal" language="shell" text={`$ ${command}`} />
+      )}
       {changesOf(payload).map((change, index) => (
         <Suspense key={index} fallback={<Loading what="the change" />}>
           <DiffBlock change={change} />
         </Suspense>
       ))}
-      <CodeBlock label="the whole request: action, target, payload" text={prettyJson(request)} />
+      <JsonBlock label="the whole request: action, target, payload" json={request} />
       <p className="hint digest">
         SHA-256 <span className="mono">{digest}</span>
       </p>

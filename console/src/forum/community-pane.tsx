@@ -5,8 +5,8 @@ import { serviceUrl } from "../api/transport.ts";
 import { AdminFailure } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf, shortId } from "../lib/format.ts";
-import { prettyJson, visibleText } from "../lib/visible-text.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
+import { visibleText } from "../lib/visible-text.ts";
+import { CodeBlock, JsonBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { More } from "../ui/more.tsx";
 import { BanButton, isSameWallet } from "./ban-button.tsx";
@@ -150,7 +150,7 @@ function Contracts({ communityId }: { readonly communityId: string }) {
                 </summary>
                 <div className="fold-body">
                   <CodeBlock label="address" text={address} />
-                  <CodeBlock label="ABI" text={prettyJson(abi)} />
+                  <JsonBlock label="ABI" json={abi} />
                 </div>
               </details>
             </li>

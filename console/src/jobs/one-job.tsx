@@ -10,8 +10,8 @@ import { transport } from "../api/transport.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
 import { setTitle } from "../lib/title.ts";
-import { prettyJson, visibleText } from "../lib/visible-text.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
+import { visibleText } from "../lib/visible-text.ts";
+import { JsonBlock } from "../ui/code-block.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Fact } from "../ui/fact.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -154,7 +154,7 @@ function Region({
             <Icon name="chevron" />
             Output
           </summary>
-          <CodeBlock label={`output of ${visibleText(region)}`} text={prettyJson(output)} />
+          <JsonBlock label={`output of ${visibleText(region)}`} json={output} />
         </details>
       )}
     </li>
@@ -191,7 +191,7 @@ function Signed({ job, document }: { readonly job: Job; readonly document: strin
           </Fact>
         </dl>
       </section>
-      {document !== "" && <CodeBlock label="the spec as submitted" text={prettyJson(document)} />}
+      {document !== "" && <JsonBlock label="the spec as submitted" json={document} />}
     </>
   );
 }

@@ -8,8 +8,8 @@ import { adminQuery } from "../frame/admin-gate.tsx";
 import { useNow } from "../lib/clock.ts";
 import { formatAge, formatTime, msOf } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
-import { prettyJson, visibleText } from "../lib/visible-text.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
+import { visibleText } from "../lib/visible-text.ts";
+import { JsonBlock } from "../ui/code-block.tsx";
 import { Fact } from "../ui/fact.tsx";
 import { Inbox } from "../ui/inbox.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
@@ -103,7 +103,7 @@ function OneEvent({ event }: { readonly event: TrustEvent | undefined }) {
         <Fact name="public key">{event.publicKey !== "" && <Mono text={event.publicKey} />}</Fact>
         <Fact name="document SHA-256">{event.documentSha256 !== "" && <Mono text={event.documentSha256} />}</Fact>
       </dl>
-      {event.detail !== undefined && <CodeBlock label="detail" text={prettyJson(event.detail)} />}
+      {event.detail !== undefined && <JsonBlock label="detail" json={event.detail} />}
     </div>
   );
 }

@@ -12,6 +12,7 @@ import { inPages } from "../lib/pages.ts";
 import { withParameter } from "../lib/parameters.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
+import { languageOfJson } from "../ui/code-language.ts";
 import { Icon } from "../ui/icon.tsx";
 import { More } from "../ui/more.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
@@ -254,11 +255,11 @@ function Value({ owner, entryKey }: { readonly owner: Owner; readonly entryKey: 
   if (error !== null) {
     return <Failure error={error} onRetry={() => void refetch()} />;
   }
-  return data?.entry === undefined ? (
-    <Loading what="the value" />
-  ) : (
-    <CodeBlock label={visibleText(entryKey)} text={readValue(data.entry.value)} />
-  );
+  if (data?.entry === undefined) {
+    return <Loading what="the value" />;
+  }
+  const text = readValue(data.entry.value);
+  return <CodeBlock label={visibleText(entryKey)} text={text} language={languageOfJson(text)} />;
 }
 
 /** A text of an agent is a JSON string. */

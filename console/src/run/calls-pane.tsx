@@ -6,8 +6,8 @@ import type { ModelCall } from "#gen/runnel/v1/model_call_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { formatBytes, formatDuration } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
-import { prettyJson, visibleText } from "../lib/visible-text.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
+import { visibleText } from "../lib/visible-text.ts";
+import { CodeBlock, JsonBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { More } from "../ui/more.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
@@ -80,7 +80,7 @@ function Content({ call }: { readonly call: ModelCall }) {
     <div className="fold-body">
       {error !== "" && <CodeBlock label="error" text={error} />}
       <CodeBlock label="request headers" text={`POST ${path}\n${requestHeaders}`} />
-      <CodeBlock label={named("request", requestCut)} text={prettyJson(request)} />
+      <JsonBlock label={named("request", requestCut)} json={request} />
       {answerHeaders !== "" && <CodeBlock label="answer headers" text={answerHeaders} />}
       {answer !== "" && <CodeBlock label={named("answer", answerCut)} text={answer} />}
     </div>

@@ -3,9 +3,12 @@
 import { useMemo, useState } from "react";
 import { formatCount } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import type { CodePiece } from "../ui/colour.ts";
+import { CodePieces } from "../ui/coloured-code.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import type { FileChange } from "./changes-of.ts";
 import { type ChangedLine, linesOf } from "./line-change.ts";
+import { useLineColours } from "./line-colours.ts";
 
 /** A change that a screen can show. */
 const linesAtFirst = 40;
@@ -19,6 +22,8 @@ export default function DiffBlock({ change }: { readonly change: FileChange }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are the change.
   const { lines, added, removed } = useMemo(() => linesOf(change), [path, before, after]);
   const [shownMax, setShownMax] = useState(linesAtFirst);
+  const shown = lines.slice(0, shownMax);
+  const colours = useLineColours(shown, path);
   const left = lines.length - shownMax;
   const label = `${visibleText(path)}${before === undefined ? ", new content" : ""}`;
   const counts = `${formatCount(added)} added, ${formatCount(removed)} removed`;
@@ -33,8 +38,8 @@ export default function DiffBlock({ change }: { readonly change: FileChange }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
       <pre tabIndex={0} aria-label={`${label}: ${counts}`} role="group">
         <code>
-          {lines.slice(0, shownMax).map((line, index) => (
-            <Line key={index} line={line} />
+          {shown.map((line, index) => (
+            <Line key={index} line={line} pieces={colours.get(line)} />
           ))}
         </code>
       </pre>
@@ -48,13 +53,19 @@ export default function DiffBlock({ change }: { readonly change: FileChange }) {
 }
 
 /** The sign has a column of its own, so that no text can move it; a line has its own direction. */
-function Line({ line: { sign, text } }: { readonly line: ChangedLine }) {
+function Line({
+  line: { sign, text },
+  pieces,
+}: {
+  readonly line: ChangedLine;
+  readonly pieces: readonly CodePiece[] | undefined;
+}) {
   const Element = sign === "+" ? "ins" : sign === "-" ? "del" : "span";
   return (
     <Element className="diff-line" data-sign={sign}>
       <span className="diff-sign">{sign}</span>
       <span className="diff-text" dir="auto">
-        {visibleText(text)}
+        {pieces === undefined ? visibleText(text) : <CodePieces pieces={pieces} />}
         {"\n"}
       </span>
     </Element>

@@ -113,7 +113,7 @@ export function EntriesPane({
       />
       {chosen !== undefined && (
         <div className="entry-detail">
-          <CodeBlock key={sequence} label={`entry ${sequence}`} text={chosenText} />
+          <CodeBlock key={sequence} label={`entry ${sequence}`} text={chosenText} language="json" />
         </div>
       )}
     </div>

@@ -5,7 +5,8 @@ import { Link } from "wouter";
 import type { RowContent } from "../../../src/platform/run-view/transcript.ts";
 import { formatDuration, shortId } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
+import { CodeBlock, JsonBlock } from "../ui/code-block.tsx";
+import { languageOfJson } from "../ui/code-language.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Loading } from "../ui/notice.tsx";
 import { changesOf } from "./changes-of.ts";
@@ -54,7 +55,7 @@ export function ToolCall({
         ))}
         {childRunId !== undefined && <Link href={`/runs/${childRunId}`}>Run {shortId(childRunId)}</Link>}
         {result !== undefined && answer.content !== "" && (
-          <CodeBlock label="result" text={readResult(result)} {...(name === "bash" && terminal)} />
+          <Result isTerminal={name === "bash"} text={readResult(result)} />
         )}
         {error !== undefined && <CodeBlock label="error" text={error} />}
       </div>
@@ -62,18 +63,25 @@ export function ToolCall({
   );
 }
 
-const terminal = { tone: "terminal" } as const;
+/** A terminal prints what it likes; other tools may print JSON. */
+function Result({ isTerminal, text }: { readonly isTerminal: boolean; readonly text: string }) {
+  return isTerminal ? (
+    <CodeBlock label="result" tone="terminal" text={text} />
+  ) : (
+    <CodeBlock label="result" text={text} language={languageOfJson(text)} />
+  );
+}
 
 /** Commands show as a terminal, and everything else as JSON: without the changes, which have their own blocks. */
 function Arguments({ given, parameters }: { readonly given: Given; readonly parameters: string }) {
   const { diffs, command } = given;
   if (typeof command === "string") {
-    return <CodeBlock label="command" tone="terminal" text={`$ ${command}`} />;
+    return <CodeBlock label="command" tone="terminal" language="shell" text={`$ ${command}`} />;
   }
   return (
-    <CodeBlock
+    <JsonBlock
       label="arguments"
-      text={prettyJson(diffs === undefined ? parameters : JSON.stringify({ ...given, diffs: undefined }))}
+      json={diffs === undefined ? parameters : JSON.stringify({ ...given, diffs: undefined })}
     />
   );
 }

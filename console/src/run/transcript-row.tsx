@@ -5,8 +5,8 @@ import { Link } from "wouter";
 import type { SkillsListed } from "#gen/runnel/v1/result_pb.js";
 import type { Row } from "../../../src/platform/run-view/transcript.ts";
 import { formatBytes, formatDuration, formatTime, msOf } from "../lib/format.ts";
-import { prettyJson, visibleText } from "../lib/visible-text.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
+import { visibleText } from "../lib/visible-text.ts";
+import { JsonBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { Loading } from "../ui/notice.tsx";
@@ -118,7 +118,7 @@ function Content({
         <Event tone="warn" title={`Approval asked: ${visibleText(content.value.action || content.value.toolName)}`}>
           {visibleText(content.value.reason)}
           {content.value.approvalId === "" || !mayDecide ? (
-            <CodeBlock label="arguments" text={prettyJson(content.value.parameters)} />
+            <JsonBlock label="arguments" json={content.value.parameters} />
           ) : (
             <Suspense fallback={<Loading what="the approval" />}>
               <OneApproval approvalId={content.value.approvalId} />
@@ -143,7 +143,7 @@ function Content({
     case "state":
       return (
         <Event tone="calm" title={`State: ${visibleText(content.value.key)}`}>
-          <CodeBlock label="value" text={prettyJson(content.value.value)} />
+          <JsonBlock label="value" json={content.value.value} />
         </Event>
       );
     case "handoff":
@@ -163,7 +163,7 @@ function Content({
     case "action":
       return (
         <Event tone="calm" title={`Action: ${visibleText(content.value.action)}`}>
-          <CodeBlock label="payload" text={prettyJson(content.value.payload ?? "{}")} />
+          <JsonBlock label="payload" json={content.value.payload ?? "{}"} />
         </Event>
       );
     case "lost":
@@ -181,7 +181,7 @@ function Content({
     case "extension":
       return (
         <Event tone="calm" title={visibleText(content.type)}>
-          <CodeBlock label="payload" text={prettyJson(content.json)} />
+          <JsonBlock label="payload" json={content.json} />
         </Event>
       );
     case "completed": {
@@ -190,7 +190,7 @@ function Content({
         <Event tone="good" title="Completed">
           {visibleText(finishReason)} · {turns} {turns === 1 ? "turn" : "turns"} · {formatDuration(Number(durationMs))}
           {pendingToolCalls.map(({ id, name, arguments: text }) => (
-            <CodeBlock key={id} label={`waits for your answer to ${visibleText(name)}`} text={prettyJson(text)} />
+            <JsonBlock key={id} label={`waits for your answer to ${visibleText(name)}`} json={text} />
           ))}
         </Event>
       );

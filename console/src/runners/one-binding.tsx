@@ -8,9 +8,9 @@ import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { transport } from "../api/transport.ts";
 import { formatDuration, formatTime, msOf } from "../lib/format.ts";
 import { useRowKeys } from "../lib/rows.ts";
-import { prettyJson, visibleText } from "../lib/visible-text.ts";
+import { visibleText } from "../lib/visible-text.ts";
 import { runnerPath } from "../run/runner-path.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
+import { JsonBlock } from "../ui/code-block.tsx";
 import { Fact } from "../ui/fact.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { DeleteButton } from "./delete-button.tsx";
@@ -108,9 +108,7 @@ function OfRunner({ binding, terms }: { readonly binding: Binding; readonly term
           <GrantsTable manifest={manifest} terms={terms} />
         </section>
       )}
-      {terms.runnerConfig !== undefined && (
-        <CodeBlock label="configuration of the runner" text={prettyJson(terms.runnerConfig)} />
-      )}
+      {terms.runnerConfig !== undefined && <JsonBlock label="configuration of the runner" json={terms.runnerConfig} />}
       {binding.enabled !== false && runner !== undefined && (
         <section className="panel" aria-label="Start a run">
           <h2>Start a run</h2>

@@ -8,9 +8,9 @@ import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { transport } from "../api/transport.ts";
 import { formatTime, msOf } from "../lib/format.ts";
 import { useRowKeys } from "../lib/rows.ts";
-import { prettyJson, visibleText } from "../lib/visible-text.ts";
+import { visibleText } from "../lib/visible-text.ts";
 import { runnerPath } from "../run/runner-path.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
+import { JsonBlock } from "../ui/code-block.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Fact } from "../ui/fact.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -103,10 +103,8 @@ function Forms({ configSchema, metadata }: Partial<Pick<RunnerManifest, "configS
           Its configuration and metadata
         </summary>
         <div className="fold-body">
-          {configSchema !== undefined && (
-            <CodeBlock label="fields of its configuration" text={prettyJson(configSchema)} />
-          )}
-          {metadata !== undefined && <CodeBlock label="metadata" text={prettyJson(metadata)} />}
+          {configSchema !== undefined && <JsonBlock label="fields of its configuration" json={configSchema} />}
+          {metadata !== undefined && <JsonBlock label="metadata" json={metadata} />}
         </div>
       </details>
     )

@@ -6,16 +6,23 @@ import { visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { usePart } from "./show-more.tsx";
 
+/** What is behind it has no colours: each word with a colour is an element. */
+const colouredCharsMax = 50_000;
+
 /** Shows Markdown. `isLive` shows where the text is being written. */
 export function Markdown({ text, isLive = false }: { readonly text: string; readonly isLive?: boolean }) {
   const [charsMax, more] = usePart(text.length);
+  // The blocks of a live text that is cut move with each new one.
+  const isCut = isLive && more !== null;
+  let chars = 0;
   const blocks = splitBlocks(visibleText(isLive ? endOf(text, charsMax) : startOf(text, charsMax)));
   return (
     <div className="markdown" data-live={isLive || undefined}>
-      {more !== null && isLive && <p className="hint">The beginning of this long text is shown when it is complete.</p>}
-      {blocks.map((block, index) => (
-        <Block key={index} block={block} />
-      ))}
+      {isCut && <p className="hint">The beginning of this long text is shown when it is complete.</p>}
+      {blocks.map((block, index) => {
+        chars += block.length;
+        return <Block key={index} block={block} hasColours={!isCut && chars <= colouredCharsMax} />;
+      })}
       {!isLive && more}
     </div>
   );
@@ -70,7 +77,8 @@ function splitBlocks(text: string): string[] {
   return blocks;
 }
 
-const Block = memo(function Block({ block }: { readonly block: string }) {
+/** `hasColours` is false for code that stays as it is. A block that a model still writes has its colours when it is closed. */
+const Block = memo(function Block({ block, hasColours }: { readonly block: string; readonly hasColours: boolean }) {
   const lines = block.split("\n");
   const first = lines[0] ?? "";
   const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(first);
@@ -81,7 +89,14 @@ const Block = memo(function Block({ block }: { readonly block: string }) {
         .at(-1)
         ?.trim()
         .startsWith(fence[1] ?? "") === true;
-    return <CodeBlock text={lines.slice(1, isClosed ? -1 : undefined).join("\n")} label={fence[2] || "code"} />;
+    const name = fence[2] ?? "";
+    return (
+      <CodeBlock
+        text={lines.slice(1, isClosed ? -1 : undefined).join("\n")}
+        label={name || "code"}
+        language={hasColours && isClosed ? name : ""}
+      />
+    );
   }
   if (isHeading(first)) {
     // The page's own headings come first: a model's heading must not become one of them.

@@ -6,7 +6,7 @@ import { answer, type Script } from "../../fakes/provider.ts";
 import { credentialsOf } from "../../harness/credentials.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
-import { expectCalm, openConsole, seeText } from "./console-page.ts";
+import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
 import { setConsoleStage } from "./stage.ts";
 
 async function setStage(...scripts: readonly Script[]) {
@@ -77,6 +77,48 @@ test("tasks have boxes that cannot be changed, and the columns of tables their s
   const sides = "Array.from(document.querySelectorAll('.markdown td'), (each) => getComputedStyle(each).textAlign)";
   expect(await page.evaluate(sides)).toEqual(["start", "right", "center"]);
   await expectFit(page, "tasks and a table");
+  expectCalm(opened);
+});
+
+test("code has colours once its block is closed, and hostile code stays text", async () => {
+  const hostile = '<img src=x onerror="document.title=1">';
+  const closed = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const { service, client } = await setConsoleStage({}, async (wire) => {
+    wire.text("One:\n\n```ts\nconst answer = 42; // why\n");
+    await closed.promise;
+    wire.text(`\`\`\`\n\n\`\`\`html\n${hostile}\n\`\`\`\n\n\`\`\`klingon\nconst\n\`\`\``);
+    await ended.promise;
+    wire.finish("stop");
+    wire.done();
+  });
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "writer" } });
+  const opened = await openConsole(service.url, "runs");
+  const { page, requests } = opened;
+  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "Write code." });
+  const row = page.getByRole("row").filter({ hasText: runId.slice(-8) });
+  await row.waitFor();
+  const loaded = () => requests.filter((request) => request.url().includes("/colour-")).length;
+  await row.getByRole("link").click();
+  const code = page.getByRole("group", { name: "ts" });
+  await code.getByText("const answer = 42; // why").waitFor();
+  expect([loaded(), await code.locator("[data-code]").count()]).toEqual([0, 0]);
+  closed.resolve();
+  await code.locator("[data-code]").first().waitFor();
+  expect(await code.locator("[data-code]").allTextContents()).toEqual(["const", "42", "// why"]);
+  expect(await code.textContent()).toBe("const answer = 42; // why");
+  const colours =
+    "new Set(Array.from(document.querySelectorAll('[aria-label=ts] [data-code]'), (each) => getComputedStyle(each).color)).size";
+  expect(await page.evaluate(colours)).toBe(3);
+  expect(await page.getByRole("group", { name: "html" }).textContent()).toBe(hostile);
+  const unknown = page.getByRole("group", { name: "klingon" });
+  await unknown.waitFor();
+  expect(await unknown.locator("[data-code]").count()).toBe(0);
+  expect(loaded()).toBe(1);
+  ended.resolve();
+  await seeBadge(page, /^ended, complete/);
+  expect(await code.locator("[data-code]").count()).toBe(3);
+  await expectFit(page, "an answer with code");
   expectCalm(opened);
 });
 

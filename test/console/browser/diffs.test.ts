@@ -46,6 +46,7 @@ test("the changes of the built-in tools are diffs; hostile text stays text in it
         new_string: `same\n${arabic}`,
       }),
       call("two", "write_file", { file_path: "long.txt", content: long }),
+      call("three", "write_file", { file_path: "main.ts", content: "/* a\nb */ const x = 1;\r\n" }),
     ),
     answer("Done."),
   );
@@ -53,6 +54,11 @@ test("the changes of the built-in tools are diffs; hostile text stays text in it
   const opened = await openConsole(service.url, `runs/${runId}`);
   const { page } = opened;
   await seeText(page, "Done.");
+  // The second line begins within a comment.
+  const written = page.getByRole("group", { name: "main.ts, new content: 2 added, 0 removed" });
+  await written.locator("[data-code]").first().waitFor();
+  expect(await written.locator("ins").allTextContents()).toEqual(["+/* a\n", "+b */ const x = 1;␍\n"]);
+  expect(await written.locator("[data-code]").allTextContents()).toEqual(["/* a", "b */", "const", "1"]);
   const edit = page.getByRole("group", { name: "a‹U+202E›.txt: 1 added, 1 removed" });
   expect(await edit.getByRole("deletion").textContent()).toBe(
     '-<img src=x onerror="document.title=1"> ‹U+202E›gpj.exe\n',

@@ -7391,11 +7391,15 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ErrorEvent",
-  "Event `error`: the run failed."
+  "Event `error`: the run failed; or, over SSE alone, the stream ended for a reason other than RESUME."
  ],
  [
   "runnel.v1.ErrorEvent.message",
   "Description of the failure."
+ ],
+ [
+  "runnel.v1.ErrorEvent.reason",
+  "Reason for the end of the stream, such as TOKEN_INVALID when the caller's API key was revoked; no `done` follows, and the run goes on. Unset when the run failed. Over gRPC and Connect, the status of the call has it."
  ],
  [
   "runnel.v1.Extension",
@@ -10111,11 +10115,11 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.StreamSessionResponse.done",
-  "The run ended. This is always the last event."
+  "The run ended. This is the last event."
  ],
  [
   "runnel.v1.StreamSessionResponse.error",
-  "The run failed; `done` follows. A cancelled run sends only `done`."
+  "The run failed, and `done` follows; or the stream ended before the run did, and `reason` says why. A cancelled run sends only `done`."
  ],
  [
   "runnel.v1.StreamSessionResponse.event",

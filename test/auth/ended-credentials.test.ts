@@ -116,8 +116,8 @@ describe("a stream of a revoked API key ends at once, on another replica too", (
     [
       "over SSE, of a session",
       overSse(({ sessionId }) => `/v1/sessions/${sessionId}/stream`),
-      // The document's events have none for it: the next call says why.
-      { event: "text", data: expect.any(String) },
+      // In the form of the document's event.
+      { event: "error", data: JSON.stringify({ message: revoked, reason: "TOKEN_INVALID" }) },
     ],
   ])("%s", async (_, open, expected) => {
     const { service, makeKey, end, ...ids } = await openStage();
@@ -141,16 +141,33 @@ describe("a stream of a revoked API key ends at once, on another replica too", (
     expect(await ended).toEqual(refusal);
   });
 
-  test("of an API of another provider, in its form", async () => {
+  const slow = "hello pace=60000 words=50";
+  const asUser = { model: "demo", stream: true, messages: [{ role: "user", content: slow }] };
+  const a2aMessage = { messageId: "m", role: "ROLE_USER", parts: [{ text: slow }] };
+
+  test.each<[string, string, object, Readonly<Record<string, string>>?]>([
+    ["OpenAI's Chat Completions", "/v1/chat/completions", asUser],
+    ["OpenAI's Responses", "/v1/responses", { model: "demo", stream: true, input: slow }],
+    ["Anthropic's Messages", "/v1/messages", { ...asUser, max_tokens: 1_000 }],
+    [
+      "AG-UI",
+      "/v1/ag-ui/default",
+      { threadId: "t", runId: "r", messages: [{ id: "u", role: "user", content: slow }], tools: [], context: [] },
+    ],
+    [
+      "A2A's JSON-RPC",
+      "/a2a",
+      { jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message: a2aMessage } },
+      { "a2a-version": "1.0" },
+    ],
+    ["A2A's HTTP and JSON", "/a2a/message:stream", { message: a2aMessage }, { "a2a-version": "1.0" }],
+  ])("of %s, in its form", async (_, path, body, headers = {}) => {
     const { service, makeKey } = await openStage();
     const { key, revoke } = await makeKey();
-    const response = await fetch(`${service.url}/v1/chat/completions`, {
+    const response = await fetch(`${service.url}${path}`, {
       method: "POST",
-      headers: { ...bearer(key), "content-type": "application/json" },
-      body: JSON.stringify({
-        ...{ model: "demo", stream: true },
-        messages: [{ role: "user", content: "hello pace=60000 words=50" }],
-      }),
+      headers: { ...bearer(key), "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
     });
     expect(response.status).toBe(200);
     await revoke();

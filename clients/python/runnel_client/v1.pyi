@@ -3176,9 +3176,12 @@ class StreamSessionResponse(_Message):
     tool_result: ToolResultEvent
     """A tool call ended."""
     error: ErrorEvent
-    """The run failed; `done` follows. A cancelled run sends only `done`."""
+    """
+    The run failed, and `done` follows; or the stream ended before the run did, and `reason` says why. A cancelled run sends only
+    `done`.
+    """
     done: DoneEvent
-    """The run ended. This is always the last event."""
+    """The run ended. This is the last event."""
     turn_restarted: TurnRestartedEvent
     """Earlier events are void because a turn began again. The Agent Runner document does not have this event."""
     def __init__(self, *, id: _str | None = ..., text: TextEvent | _Mapping[_str, _Any] | None = ..., tool_call: ToolCallEvent | _Mapping[_str, _Any] | None = ..., tool_result: ToolResultEvent | _Mapping[_str, _Any] | None = ..., error: ErrorEvent | _Mapping[_str, _Any] | None = ..., done: DoneEvent | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestartedEvent | _Mapping[_str, _Any] | None = ...) -> None: ...
@@ -3212,10 +3215,15 @@ class ToolResultEvent(_Message):
     def __init__(self, *, tool: _str | None = ..., success: _bool | None = ..., content: _str | None = ..., error: _str | None = ...) -> None: ...
 
 class ErrorEvent(_Message):
-    """Event `error`: the run failed."""
+    """Event `error`: the run failed; or, over SSE alone, the stream ended for a reason other than RESUME."""
     message: _str
     """Description of the failure."""
-    def __init__(self, *, message: _str | None = ...) -> None: ...
+    reason: _str
+    """
+    Reason for the end of the stream, such as TOKEN_INVALID when the caller's API key was revoked; no `done` follows, and the run
+    goes on. Unset when the run failed. Over gRPC and Connect, the status of the call has it.
+    """
+    def __init__(self, *, message: _str | None = ..., reason: _str | None = ...) -> None: ...
 
 class TurnRestartedEvent(_Message):
     """

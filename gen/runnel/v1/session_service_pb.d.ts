@@ -834,7 +834,8 @@ export declare type StreamSessionResponse = Message<"runnel.v1.StreamSessionResp
     case: "toolResult";
   } | {
     /**
-     * The run failed; `done` follows. A cancelled run sends only `done`.
+     * The run failed, and `done` follows; or the stream ended before the run did, and `reason` says why. A cancelled run sends only
+     * `done`.
      *
      * @generated from field: runnel.v1.ErrorEvent error = 5;
      */
@@ -842,7 +843,7 @@ export declare type StreamSessionResponse = Message<"runnel.v1.StreamSessionResp
     case: "error";
   } | {
     /**
-     * The run ended. This is always the last event.
+     * The run ended. This is the last event.
      *
      * @generated from field: runnel.v1.DoneEvent done = 6;
      */
@@ -954,7 +955,7 @@ export declare type ToolResultEvent = Message<"runnel.v1.ToolResultEvent"> & {
 export declare const ToolResultEventSchema: GenMessage<ToolResultEvent>;
 
 /**
- * Event `error`: the run failed.
+ * Event `error`: the run failed; or, over SSE alone, the stream ended for a reason other than RESUME.
  *
  * @generated from message runnel.v1.ErrorEvent
  */
@@ -965,6 +966,14 @@ export declare type ErrorEvent = Message<"runnel.v1.ErrorEvent"> & {
    * @generated from field: string message = 1;
    */
   message: string;
+
+  /**
+   * Reason for the end of the stream, such as TOKEN_INVALID when the caller's API key was revoked; no `done` follows, and the run
+   * goes on. Unset when the run failed. Over gRPC and Connect, the status of the call has it.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
 };
 
 /**

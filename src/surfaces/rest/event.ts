@@ -18,7 +18,7 @@ import type { SseEvent } from "./sse.ts";
 
 /** Reads the SSE events of response messages. */
 export interface EventReader {
-  /** True when the messages of the stream say how it ended. False when its SSE form needs a closing event. */
+  /** True when the messages of the stream say how it ended. False when its SSE form needs a closing event after a good end, too. */
   readonly endsItself: boolean;
   /** Returns the events in one response message. */
   read(message: Message): SseEvent[];

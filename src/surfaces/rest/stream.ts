@@ -2,8 +2,11 @@
 // can be refused until then. Never reads ahead of the client.
 
 import type { Message } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import type { Failure } from "../../platform/base/error-form.ts";
+import { styleJson } from "../../platform/base/json/print.ts";
 import type { CallOptions } from "../in-process/call.ts";
-import { type ErrorStyle, printFailure } from "./errors.ts";
+import { codeNames, type ErrorStyle, printFailure } from "./errors.ts";
 import { describeFailure } from "./failure.ts";
 import { endStream, type RestResponse, sendEmpty, setHead, writePiece } from "./respond.ts";
 import { encodeSseEvent, sseHeartbeat, sseOpening } from "./sse.ts";
@@ -54,9 +57,7 @@ async function writeEvents(
   response: RestResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const close = (type: string, data: string): void => {
-    endStream(response, events.endsItself ? "" : encodeSseEvent({ id: "", type, data }));
-  };
+  const close = (type: string, data: string): void => endStream(response, encodeSseEvent({ id: "", type, data }));
   try {
     // The opening comment has just shown that the stream is alive, so an empty first piece needs no heartbeat.
     await writePiece(response, first.value);
@@ -65,11 +66,28 @@ async function writeEvents(
       await writePiece(response, next.value.byteLength === 0 ? sseHeartbeat : next.value);
       next = await unlessAborted(pieces.next(), signal);
     }
-    close("end", "{}");
+    if (events.endsItself) {
+      endStream(response, "");
+    } else {
+      close("end", "{}");
+    }
   } catch (error) {
-    close("error", printFailure(describeFailure(error), errorStyle));
+    const failure = describeFailure(error);
+    if (!events.endsItself) {
+      close("error", printFailure(failure, errorStyle));
+    } else if (failure.code === Code.Unavailable) {
+      // A reader of the Agent Runner document would take an event for the end of the run. It calls again as after a lost connection.
+      endStream(response, "");
+    } else {
+      close("error", printErrorEvent(failure, errorStyle));
+    }
     throw error;
   }
+}
+
+/** Returns the data of the document's event `error`, which has a form of its own. */
+function printErrorEvent({ message, reason, code }: Failure, style: ErrorStyle): string {
+  return styleJson(JSON.stringify({ message, reason: reason ?? codeNames[code] }), style);
 }
 
 /**

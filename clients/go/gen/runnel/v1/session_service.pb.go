@@ -1657,12 +1657,13 @@ type StreamSessionResponse_ToolResult struct {
 }
 
 type StreamSessionResponse_Error struct {
-	// The run failed; `done` follows. A cancelled run sends only `done`.
+	// The run failed, and `done` follows; or the stream ended before the run did, and `reason` says why. A cancelled run sends only
+	// `done`.
 	Error *ErrorEvent `protobuf:"bytes,5,opt,name=error,proto3,oneof"`
 }
 
 type StreamSessionResponse_Done struct {
-	// The run ended. This is always the last event.
+	// The run ended. This is the last event.
 	Done *DoneEvent `protobuf:"bytes,6,opt,name=done,proto3,oneof"`
 }
 
@@ -1857,11 +1858,14 @@ func (x *ToolResultEvent) GetError() string {
 	return ""
 }
 
-// Event `error`: the run failed.
+// Event `error`: the run failed; or, over SSE alone, the stream ended for a reason other than RESUME.
 type ErrorEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Description of the failure.
-	Message       string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// Reason for the end of the stream, such as TOKEN_INVALID when the caller's API key was revoked; no `done` follows, and the run
+	// goes on. Unset when the run failed. Over gRPC and Connect, the status of the call has it.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1899,6 +1903,13 @@ func (*ErrorEvent) Descriptor() ([]byte, []int) {
 func (x *ErrorEvent) GetMessage() string {
 	if x != nil {
 		return x.Message
+	}
+	return ""
+}
+
+func (x *ErrorEvent) GetReason() string {
+	if x != nil {
+		return x.Reason
 	}
 	return ""
 }
@@ -2172,10 +2183,11 @@ const file_runnel_v1_session_service_proto_rawDesc = "" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12!\n" +
 	"\asuccess\x18\x02 \x01(\bB\a\xa2\xd9\xf4\a\x02\x10\x01R\asuccess\x12!\n" +
 	"\acontent\x18\x03 \x01(\tB\a\xa2\xd9\xf4\a\x02\x10\x01R\acontent\x12\x14\n" +
-	"\x05error\x18\x04 \x01(\tR\x05error\"/\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\"G\n" +
 	"\n" +
 	"ErrorEvent\x12!\n" +
-	"\amessage\x18\x01 \x01(\tB\a\xa2\xd9\xf4\a\x02\x10\x01R\amessage\"-\n" +
+	"\amessage\x18\x01 \x01(\tB\a\xa2\xd9\xf4\a\x02\x10\x01R\amessage\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"-\n" +
 	"\x12TurnRestartedEvent\x12\x17\n" +
 	"\afrom_id\x18\x01 \x01(\tR\x06fromId\"\x8c\x01\n" +
 	"\tDoneEvent\x120\n" +

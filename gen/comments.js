@@ -9535,15 +9535,15 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Schedule.last_error",
-  "Why the last time gave no run."
+  "Why `last_time` gave no run."
  ],
  [
   "runnel.v1.Schedule.last_run_id",
-  "Id of the run of the last time; unset when it gave none."
+  "Id of the run of `last_time`; unset when the time gave none."
  ],
  [
   "runnel.v1.Schedule.last_time",
-  "The last time that was worked on; unset before the first one."
+  "The last time that was worked on, or the start of the run of a later TriggerSchedule; unset before the first one."
  ],
  [
   "runnel.v1.Schedule.message",
@@ -9603,7 +9603,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ScheduleService.TriggerSchedule",
-  "Starts a run of a schedule now, also of a paused one, as a time would.\n\nThe schedule does not change: `next_time` stays, and so do `last_time`, `last_run_id` and `last_error`, which are about times. The run is refused with the errors of CreateSession and SendMessage. May be retried safely with the same `request_id`."
+  "Starts a run of a schedule now, also of a paused one, as a time would.\n\nThe run becomes the last one of the schedule, with `last_time`; `next_time` stays. A run that is refused changes nothing: the call has the error of CreateSession or SendMessage. May be retried safely with the same `request_id`."
  ],
  [
   "runnel.v1.SearchMemoryRequest",

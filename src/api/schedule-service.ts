@@ -12,6 +12,7 @@ import {
   insertSchedule,
   listSchedules,
   pauseSchedule,
+  recordTrigger,
   resumeSchedule,
   type ScheduleRow,
 } from "../engine/storage/schedule.ts";
@@ -67,6 +68,7 @@ export function createScheduleService(deps: ServiceDeps): ServiceImpl<typeof Sch
         row,
         `trigger ${row.id} ${requestId || newUuid(clock.nowMs())}`,
       );
+      await recordTrigger(db, { id: row.id, runId });
       return { runId, sessionId };
     },
   };

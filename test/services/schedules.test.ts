@@ -197,7 +197,7 @@ test("a pause while a time is worked on keeps what the time gave, and stays", as
   expect(schedule).toMatchObject({ paused: true, lastError: "SESSION_BUSY" });
 });
 
-test("a trigger starts one run for each request id, and leaves the times alone", async () => {
+test("a trigger starts one run for each request id, which is the last one, and leaves the next time alone", async () => {
   const { api, provider, schedules, headers } = await openSchedules();
   provider.respond(answer("one"), answer("two"), answer("three"));
   const { schedule: created } = await schedules.createSchedule(
@@ -210,9 +210,14 @@ test("a trigger starts one run for each request id, and leaves the times alone",
   expect((await Array.fromAsync(api.followRun(first.runId))).at(-1)?.payload).toMatchObject({
     message: { text: expect.stringMatching(/one|two/) },
   });
-  expect(await schedules.getSchedule({ scheduleId: "report" }, { headers })).toMatchObject({ schedule: created });
+  const get = async () => (await schedules.getSchedule({ scheduleId: "report" }, { headers })).schedule;
+  expect(await get()).toMatchObject({ nextTime: created?.nextTime, lastRunId: first.runId, lastError: "" });
+  expect((await get())?.lastTime).toBeDefined();
   await schedules.pauseSchedule({ scheduleId: "report" }, { headers });
   const others = [await trigger(), await trigger()];
+  // A repeated call starts nothing, so it does not become the last one again.
+  await trigger("a");
+  expect(await get()).toMatchObject({ paused: true, lastRunId: others[1]?.runId });
   expect(new Set([first, ...others].map(({ runId }) => runId)).size).toBe(3);
   expect(new Set([first, ...others].map(({ sessionId }) => sessionId)).size).toBe(3);
   expect((await api.listRuns({ agentName: "reporter" })).runs).toHaveLength(3);
@@ -228,6 +233,8 @@ test("a trigger that a session refuses says so to its caller", async () => {
   await expect(schedules.triggerSchedule({ scheduleId: "busy" }, { headers })).rejects.toMatchObject({
     rawMessage: "session already running",
   });
+  const { schedule: kept } = await schedules.getSchedule({ scheduleId: "busy" }, { headers });
+  expect(kept).toMatchObject({ lastRunId: "", lastError: "" });
   await api.cancelRun(runId);
 });
 

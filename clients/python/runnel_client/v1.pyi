@@ -3447,11 +3447,11 @@ class Schedule(_Message):
     next_time: _Timestamp
     """The next time; unset while the schedule is paused."""
     last_time: _Timestamp
-    """The last time that was worked on; unset before the first one."""
+    """The last time that was worked on, or the start of the run of a later TriggerSchedule; unset before the first one."""
     last_run_id: _str
-    """Id of the run of the last time; unset when it gave none."""
+    """Id of the run of `last_time`; unset when the time gave none."""
     last_error: _str
-    """Why the last time gave no run."""
+    """Why `last_time` gave no run."""
     create_time: _Timestamp
     """Time of creation."""
     paused: _bool
@@ -3590,8 +3590,8 @@ class ScheduleService(_Service):
         """
         Starts a run of a schedule now, also of a paused one, as a time would.
 
-        The schedule does not change: `next_time` stays, and so do `last_time`, `last_run_id` and `last_error`, which are about times. The run
-        is refused with the errors of CreateSession and SendMessage. May be retried safely with the same `request_id`.
+        The run becomes the last one of the schedule, with `last_time`; `next_time` stays. A run that is refused changes nothing: the call has
+        the error of CreateSession or SendMessage. May be retried safely with the same `request_id`.
         """
         ...
 
@@ -3631,8 +3631,8 @@ class AsyncScheduleService(_AsyncService):
         """
         Starts a run of a schedule now, also of a paused one, as a time would.
 
-        The schedule does not change: `next_time` stays, and so do `last_time`, `last_run_id` and `last_error`, which are about times. The run
-        is refused with the errors of CreateSession and SendMessage. May be retried safely with the same `request_id`.
+        The run becomes the last one of the schedule, with `last_time`; `next_time` stays. A run that is refused changes nothing: the call has
+        the error of CreateSession or SendMessage. May be retried safely with the same `request_id`.
         """
         ...
 

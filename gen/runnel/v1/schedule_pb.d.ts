@@ -72,21 +72,21 @@ export declare type Schedule = Message<"runnel.v1.Schedule"> & {
   nextTime?: Timestamp | undefined;
 
   /**
-   * The last time that was worked on; unset before the first one.
+   * The last time that was worked on, or the start of the run of a later TriggerSchedule; unset before the first one.
    *
    * @generated from field: google.protobuf.Timestamp last_time = 8;
    */
   lastTime?: Timestamp | undefined;
 
   /**
-   * Id of the run of the last time; unset when it gave none.
+   * Id of the run of `last_time`; unset when the time gave none.
    *
    * @generated from field: string last_run_id = 9;
    */
   lastRunId: string;
 
   /**
-   * Why the last time gave no run.
+   * Why `last_time` gave no run.
    *
    * @generated from field: string last_error = 10;
    */

@@ -386,8 +386,8 @@ export declare const ScheduleService: GenService<{
   /**
    * Starts a run of a schedule now, also of a paused one, as a time would.
    *
-   * The schedule does not change: `next_time` stays, and so do `last_time`, `last_run_id` and `last_error`, which are about times. The run
-   * is refused with the errors of CreateSession and SendMessage. May be retried safely with the same `request_id`.
+   * The run becomes the last one of the schedule, with `last_time`; `next_time` stays. A run that is refused changes nothing: the call has
+   * the error of CreateSession or SendMessage. May be retried safely with the same `request_id`.
    *
    * @generated from rpc runnel.v1.ScheduleService.TriggerSchedule
    */

@@ -131,6 +131,18 @@ export async function advanceSchedule(
     .execute();
 }
 
+/** Writes a run that was started by hand as the last one, unless a later time or run is known. */
+export async function recordTrigger(db: Db, { id, runId }: { id: string; runId: string }): Promise<void> {
+  await db
+    .updateTable("schedule")
+    .from("run")
+    .set(({ ref }) => ({ last_time: ref("run.create_time"), last_run_id: ref("run.id"), last_error: null }))
+    .where("schedule.id", "=", id)
+    .where("run.id", "=", runId)
+    .where(({ eb, or }) => or([eb("last_time", "is", null), eb("last_time", "<=", eb.ref("run.create_time"))]))
+    .execute();
+}
+
 function schedules(db: Db) {
   return db.selectFrom("schedule").select(scheduleColumns);
 }

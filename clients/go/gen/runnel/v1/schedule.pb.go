@@ -45,11 +45,11 @@ type Schedule struct {
 	Message *SendMessageRequest `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
 	// The next time; unset while the schedule is paused.
 	NextTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=next_time,json=nextTime,proto3" json:"next_time,omitempty"`
-	// The last time that was worked on; unset before the first one.
+	// The last time that was worked on, or the start of the run of a later TriggerSchedule; unset before the first one.
 	LastTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_time,json=lastTime,proto3" json:"last_time,omitempty"`
-	// Id of the run of the last time; unset when it gave none.
+	// Id of the run of `last_time`; unset when the time gave none.
 	LastRunId string `protobuf:"bytes,9,opt,name=last_run_id,json=lastRunId,proto3" json:"last_run_id,omitempty"`
-	// Why the last time gave no run.
+	// Why `last_time` gave no run.
 	LastError string `protobuf:"bytes,10,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
 	// Time of creation.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`

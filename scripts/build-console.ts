@@ -2,7 +2,8 @@
 // contain the code of packages, so they are not committed. `npm run build` makes them for the package and the image. In a checkout
 // `runnel dev` runs this file when they are missing or older than their source.
 
-import { copyFile, mkdtempDisposable, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, mkdtempDisposable, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "vite";
@@ -35,15 +36,15 @@ const sharedMinBytes = 4_000;
 /** Marks of React's libraries for servers of React's, and the time of plugins on a busy machine. */
 const expected: ReadonlySet<string> = new Set(["MODULE_LEVEL_DIRECTIVE", "PLUGIN_TIMINGS"]);
 
-/** Writes the console to console/dist, in place of the one there. */
+/** Writes the console to console/dist, in place of the one there, which stays when the build fails. */
 export async function buildConsole(): Promise<void> {
   // Tests set another value, and Vite would build for development.
   process.env.NODE_ENV = "production";
-  // Below the packages that the generated code imports.
-  await using contract = await mkdtempDisposable(join(repositoryRoot, "console/.contract-"));
-  await rm(folder, { recursive: true, force: true });
+  // Below the packages that the generated code imports, and beside the old console, which serves until the new one is there.
+  await using work = await mkdtempDisposable(join(repositoryRoot, "console/.build-"));
+  const built = join(work.path, "dist");
   // The descriptors without the options that only servers need.
-  await runCommand("buf", ["generate", "--template", "console/buf.gen.yaml", "--output", contract.path]);
+  await runCommand("buf", ["generate", "--template", "console/buf.gen.yaml", "--output", work.path]);
   await build({
     root: join(repositoryRoot, "console"),
     configFile: false,
@@ -54,14 +55,14 @@ export async function buildConsole(): Promise<void> {
       alias: [
         ...preact,
         // The library for TypeScript, which checks receipts here too, reads the same descriptors.
-        { find: /^(?:#gen|(?:\.\.\/)+gen)\/(?=runnel\/)/, replacement: `${contract.path}/gen/` },
+        { find: /^(?:#gen|(?:\.\.\/)+gen)\/(?=runnel\/)/, replacement: `${work.path}/gen/` },
         { find: /^(?:\.\.\/)+(?=google\/api\/)/, replacement: join(repositoryRoot, "gen/") },
       ],
     },
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [binaryOnly(), readableDescriptors(), listPackages([explorer])],
     build: {
-      outDir: folder,
+      outDir: built,
       emptyOutDir: false,
       // The first of each with `light-dark()`, which the themes use.
       target: ["chrome123", "firefox120", "safari17.5"],
@@ -84,9 +85,13 @@ export async function buildConsole(): Promise<void> {
       },
     },
   });
-  await Promise.all(explorerFiles.map((file) => copyFile(join(explorer, file), join(folder, "docs", file))));
+  await Promise.all(explorerFiles.map((file) => copyFile(join(explorer, file), join(built, "docs", file))));
   const styles = await readFile(join(explorer, "swagger-ui.css"), "utf8");
-  await writeFile(join(folder, "docs/swagger-ui.css"), styles.replaceAll(inlineImage, "none"));
+  await writeFile(join(built, "docs/swagger-ui.css"), styles.replaceAll(inlineImage, "none"));
+  if (existsSync(folder)) {
+    await rename(folder, join(work.path, "before"));
+  }
+  await rename(built, folder);
 }
 
 /** The console calls in binary, so the code that reads and writes JSON by descriptors is for the views that show JSON. */

@@ -6890,6 +6890,34 @@ export const comments = new Map(
   "Maximum number of tokens of all model responses of the run, input and output; 0 means no limit."
  ],
  [
+  "runnel.v1.CallMcpToolRequest",
+  "Request of CallMcpTool."
+ ],
+ [
+  "runnel.v1.CallMcpToolRequest.arguments",
+  "Arguments as a JSON object; unset means none."
+ ],
+ [
+  "runnel.v1.CallMcpToolRequest.server",
+  "The server, as an agent gives it. A tool that is not in its `allowed_tools` is not found."
+ ],
+ [
+  "runnel.v1.CallMcpToolRequest.tool",
+  "Name of the tool, as the server writes it."
+ ],
+ [
+  "runnel.v1.CallMcpToolResponse",
+  "Response of CallMcpTool: what the log of a run has as the end of the call."
+ ],
+ [
+  "runnel.v1.CallMcpToolResponse.error",
+  "Why the call failed; unset when it succeeded."
+ ],
+ [
+  "runnel.v1.CallMcpToolResponse.result",
+  "Result of the tool, as in `ToolCallCompleted.result`: a JSON object with `content`, and with `media` and `structured_content` where the server returns them. Unset when the call failed."
+ ],
+ [
   "runnel.v1.Callback",
   "The HTTP endpoint of the caller that receives status callbacks and remote tool calls."
  ],
@@ -7770,6 +7798,42 @@ export const comments = new Map(
   "The public key in base64url."
  ],
  [
+  "runnel.v1.KnownMcpServer",
+  "A server of the settings. Its headers, its program and the path of its URL stay secret."
+ ],
+ [
+  "runnel.v1.KnownMcpServer.Transport",
+  "How the service talks to the server."
+ ],
+ [
+  "runnel.v1.KnownMcpServer.Transport.TRANSPORT_HTTP",
+  "Streamable HTTP."
+ ],
+ [
+  "runnel.v1.KnownMcpServer.Transport.TRANSPORT_SSE",
+  "Server-sent events of the revision 2024-11-05."
+ ],
+ [
+  "runnel.v1.KnownMcpServer.Transport.TRANSPORT_STDIO",
+  "Standard input and output of a program that the service runs."
+ ],
+ [
+  "runnel.v1.KnownMcpServer.Transport.TRANSPORT_UNSPECIFIED",
+  "Unspecified: not a valid transport."
+ ],
+ [
+  "runnel.v1.KnownMcpServer.name",
+  "Name of the server, as `McpServer.name` takes it."
+ ],
+ [
+  "runnel.v1.KnownMcpServer.origin",
+  "Scheme and host of its URL, such as `https://docs.example`; empty for a program."
+ ],
+ [
+  "runnel.v1.KnownMcpServer.transport",
+  "How the service talks to the server."
+ ],
+ [
   "runnel.v1.KnownModel",
   "A model that an agent may name."
  ],
@@ -7876,6 +7940,38 @@ export const comments = new Map(
  [
   "runnel.v1.ListCallbacksResponse.next_page_token",
   "Token of the next page; empty on the last page."
+ ],
+ [
+  "runnel.v1.ListMcpServersRequest",
+  "Request of ListMcpServers."
+ ],
+ [
+  "runnel.v1.ListMcpServersResponse",
+  "Response of ListMcpServers."
+ ],
+ [
+  "runnel.v1.ListMcpServersResponse.servers",
+  "The servers."
+ ],
+ [
+  "runnel.v1.ListMcpToolsRequest",
+  "Request of ListMcpTools."
+ ],
+ [
+  "runnel.v1.ListMcpToolsRequest.server",
+  "The server, as an agent gives it."
+ ],
+ [
+  "runnel.v1.ListMcpToolsResponse",
+  "Response of ListMcpTools."
+ ],
+ [
+  "runnel.v1.ListMcpToolsResponse.problems",
+  "Why the service leaves out other tools of the server, or parts of schemas."
+ ],
+ [
+  "runnel.v1.ListMcpToolsResponse.tools",
+  "The tools, at most 128, in the order of the server."
  ],
  [
   "runnel.v1.ListMemoryRequest",
@@ -8364,6 +8460,70 @@ export const comments = new Map(
  [
   "runnel.v1.McpServer.url",
   "URL, http or https, of a public host or of a host that the service's settings allow; unset means the server of this name in the setting `mcp.servers`. No redirect is followed."
+ ],
+ [
+  "runnel.v1.McpService",
+  "Works on servers of the Model Context Protocol, as the agents of the calling client reach them: the same servers of the settings, the same hosts and the same limits. Who may start a run with a server may list and call its tools here."
+ ],
+ [
+  "runnel.v1.McpService.CallMcpTool",
+  "Connects to a server and calls one of its tools, for at most 45 seconds, or the `timeout_sec` of the server when this is shorter. No model has a part in it, no run and no log exist, and the call waits for no approval. A tool that fails is an answer with `error`, and so are arguments that its schema refuses.\n\nErrors as in ListMcpTools, and NOT_FOUND (MCP_TOOL_NOT_FOUND) for a tool that the server lacks. A retry calls the tool again."
+ ],
+ [
+  "runnel.v1.McpService.ListMcpServers",
+  "Lists the servers of the setting `mcp.servers` that agents of the client may name, in its order. No server is asked. May be retried."
+ ],
+ [
+  "runnel.v1.McpService.ListMcpTools",
+  "Connects to a server and lists its tools, as a run with this server would get them. NOT_FOUND (MCP_SERVER_NOT_FOUND) for a name that the settings lack; UNAVAILABLE (MCP_SERVER_FAILED) when the server cannot be reached or gives no list. May be retried.\n\nA server that is a program works where sessions do that name no directory, if they share one; otherwise in a directory that the client has for such calls."
+ ],
+ [
+  "runnel.v1.McpTool",
+  "A tool of a server."
+ ],
+ [
+  "runnel.v1.McpTool.annotations",
+  "What the server says of the effects of the tool; unset when it says nothing. Nothing proves it."
+ ],
+ [
+  "runnel.v1.McpTool.description",
+  "What the tool does, in the words of the server."
+ ],
+ [
+  "runnel.v1.McpTool.input_schema",
+  "JSON Schema of the arguments."
+ ],
+ [
+  "runnel.v1.McpTool.name",
+  "Name of the tool, as the server writes it."
+ ],
+ [
+  "runnel.v1.McpTool.title",
+  "Title for people; empty when the server gives none."
+ ],
+ [
+  "runnel.v1.McpTool.tool_name",
+  "Name that a model sees."
+ ],
+ [
+  "runnel.v1.McpToolAnnotations",
+  "What a server says of the effects of a tool. An unset field means that it does not say."
+ ],
+ [
+  "runnel.v1.McpToolAnnotations.destructive",
+  "True for a tool that may destroy something."
+ ],
+ [
+  "runnel.v1.McpToolAnnotations.idempotent",
+  "True for a tool whose second call with the same arguments changes nothing more."
+ ],
+ [
+  "runnel.v1.McpToolAnnotations.open_world",
+  "True for a tool that reaches beyond the server, such as into the web."
+ ],
+ [
+  "runnel.v1.McpToolAnnotations.read_only",
+  "True for a tool that changes nothing."
  ],
  [
   "runnel.v1.MemoryEntry",

@@ -10,7 +10,7 @@ import { Fault } from "../platform/base/fault.ts";
 import { TimeLimit } from "../platform/base/time-limit.ts";
 
 /** The maximum time of a unary call: the limit of the Agent Runner document for everything but its stream. */
-const unaryTimeoutMs = 60_000;
+export const unaryTimeoutMs = 60_000;
 
 /** Returns the interceptor that ends a unary call with TIMEOUT after 60 s. Streams and calls of runners pass through. */
 export function createDeadlineInterceptor(clock: Clock): Interceptor {

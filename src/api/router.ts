@@ -11,6 +11,7 @@ import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflectio
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
+import { McpService } from "#gen/runnel/v1/mcp_service_pb.js";
 import { MemoryService } from "#gen/runnel/v1/memory_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
@@ -29,6 +30,7 @@ import { createDeadlineInterceptor } from "./deadline.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { createErrorMapper, createFaultInterceptor } from "./faults.ts";
 import { createHealthService } from "./health-service.ts";
+import { createMcpService } from "./mcp-service.ts";
 import { countRefusal, createMeasureInterceptor } from "./measure.ts";
 import { createMemoryService } from "./memory-service.ts";
 import { part, type ServicePart } from "./protocol.ts";
@@ -53,6 +55,7 @@ export const coreServices = [
   ProviderService,
   ScheduleService,
   MemoryService,
+  McpService,
   ApprovalService,
   SystemService,
   UsageService,
@@ -140,6 +143,7 @@ function createCore(deps: ServiceDeps): readonly ServicePart[] {
     part(ProviderService, createProviderService(deps)),
     part(ScheduleService, createScheduleService(deps)),
     part(MemoryService, createMemoryService(deps)),
+    part(McpService, createMcpService(deps)),
     part(ApprovalService, createApprovalService(deps)),
     part(SystemService, createSystemService(deps)),
     part(UsageService, createUsageService(deps)),

@@ -1,6 +1,7 @@
 // The API over REST and SSE, by fetch.
 
 import { create, type DescMessage, type MessageInitShape, toJson } from "@bufbuild/protobuf";
+import { CallMcpToolRequestSchema, ListMcpToolsRequestSchema } from "#gen/runnel/v1/mcp_service_pb.js";
 import {
   CancelRunsRequestSchema,
   ListRunResultsRequestSchema,
@@ -102,6 +103,13 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
     getUsage: () => call("GET", "/v1/usage"),
     listUsage: (request) => call("GET", `/v1/usage/days?${queryOf(ListUsageRequestSchema, request)}`),
     queryUsage: (request) => call("GET", `/v1/usage/points?${queryOf(QueryUsageRequestSchema, request)}`),
+    listMcpServers: () => call("GET", "/v1/mcp/servers"),
+    listMcpTools: (request) => call("POST", "/v1/mcp/servers/-/tools:list", jsonOf(ListMcpToolsRequestSchema, request)),
+    callMcpTool: (request) => {
+      const { arguments: text, ...body } = jsonOf(CallMcpToolRequestSchema, request);
+      const parsed = text === undefined ? {} : { arguments: JSON.parse(String(text)) };
+      return call("POST", "/v1/mcp/servers/-/tools:call", { ...body, ...parsed });
+    },
   };
 }
 

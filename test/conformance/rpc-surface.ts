@@ -1,6 +1,7 @@
 // The API through its RPCs: a client of any RPC protocol that implements these two methods is a surface.
 
 import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { McpService } from "#gen/runnel/v1/mcp_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
@@ -60,5 +61,8 @@ export function rpcSurface(client: RpcClient): Surface {
     listUsage: (request) => call(system.listUsage, request),
     queryUsage: async (request) =>
       (await call<DescMethodUnary, { report: Plain }>(UsageService.method.queryUsage, request)).report,
+    listMcpServers: () => call(McpService.method.listMcpServers, {}),
+    listMcpTools: (request) => call(McpService.method.listMcpTools, request),
+    callMcpTool: (request) => call(McpService.method.callMcpTool, request),
   };
 }

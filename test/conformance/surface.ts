@@ -2,6 +2,7 @@
 // numbers as numbers, states in lower case, JSON fields parsed), failures as one class.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { CallMcpToolRequestSchema, ListMcpToolsRequestSchema } from "#gen/runnel/v1/mcp_service_pb.js";
 import type {
   CancelRunsRequestSchema,
   ListRunResultsRequestSchema,
@@ -40,6 +41,9 @@ export interface Surface {
   getUsage(): Promise<Plain>;
   listUsage(request: MessageInitShape<typeof ListUsageRequestSchema>): Promise<UsagePage>;
   queryUsage(request: MessageInitShape<typeof QueryUsageRequestSchema>): Promise<Plain>;
+  listMcpServers(): Promise<Plain>;
+  listMcpTools(request: MessageInitShape<typeof ListMcpToolsRequestSchema>): Promise<Plain>;
+  callMcpTool(request: MessageInitShape<typeof CallMcpToolRequestSchema>): Promise<Plain>;
 }
 
 export interface CreatedSession {

@@ -1257,6 +1257,173 @@ class AsyncCallbackService(_AsyncService):
         """
         ...
 
+class KnownMcpServer(_Message):
+    """A server of the settings. Its headers, its program and the path of its URL stay secret."""
+    class Transport(_int):
+        """How the service talks to the server."""
+        TRANSPORT_UNSPECIFIED: _ClassVar[KnownMcpServer.Transport]
+        """Unspecified: not a valid transport."""
+        TRANSPORT_HTTP: _ClassVar[KnownMcpServer.Transport]
+        """Streamable HTTP."""
+        TRANSPORT_SSE: _ClassVar[KnownMcpServer.Transport]
+        """Server-sent events of the revision 2024-11-05."""
+        TRANSPORT_STDIO: _ClassVar[KnownMcpServer.Transport]
+        """Standard input and output of a program that the service runs."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> KnownMcpServer.Transport: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[KnownMcpServer.Transport]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, KnownMcpServer.Transport]]: ...
+    TRANSPORT_UNSPECIFIED: _ClassVar[KnownMcpServer.Transport]
+    TRANSPORT_HTTP: _ClassVar[KnownMcpServer.Transport]
+    TRANSPORT_SSE: _ClassVar[KnownMcpServer.Transport]
+    TRANSPORT_STDIO: _ClassVar[KnownMcpServer.Transport]
+
+    name: _str
+    """Name of the server, as `McpServer.name` takes it."""
+    transport: KnownMcpServer.Transport
+    """How the service talks to the server."""
+    origin: _str
+    """Scheme and host of its URL, such as `https://docs.example`; empty for a program."""
+    def __init__(self, *, name: _str | None = ..., transport: KnownMcpServer.Transport | _str | None = ..., origin: _str | None = ...) -> None: ...
+
+class McpTool(_Message):
+    """A tool of a server."""
+    name: _str
+    """Name of the tool, as the server writes it."""
+    tool_name: _str
+    """Name that a model sees."""
+    title: _str
+    """Title for people; empty when the server gives none."""
+    description: _str
+    """What the tool does, in the words of the server."""
+    input_schema: _str
+    """JSON Schema of the arguments."""
+    annotations: McpToolAnnotations
+    """What the server says of the effects of the tool; unset when it says nothing. Nothing proves it."""
+    def __init__(self, *, name: _str | None = ..., tool_name: _str | None = ..., title: _str | None = ..., description: _str | None = ..., input_schema: _str | None = ..., annotations: McpToolAnnotations | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["annotations"]) -> _bool: ...
+
+class McpToolAnnotations(_Message):
+    """What a server says of the effects of a tool. An unset field means that it does not say."""
+    read_only: _bool
+    """True for a tool that changes nothing."""
+    destructive: _bool
+    """True for a tool that may destroy something."""
+    idempotent: _bool
+    """True for a tool whose second call with the same arguments changes nothing more."""
+    open_world: _bool
+    """True for a tool that reaches beyond the server, such as into the web."""
+    def __init__(self, *, read_only: _bool | None = ..., destructive: _bool | None = ..., idempotent: _bool | None = ..., open_world: _bool | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["read_only", "destructive", "idempotent", "open_world"]) -> _bool: ...
+
+class ListMcpServersRequest(_Message):
+    """Request of ListMcpServers."""
+    def __init__(self) -> None: ...
+
+class ListMcpServersResponse(_Message):
+    """Response of ListMcpServers."""
+    servers: _Messages[KnownMcpServer]
+    """The servers."""
+    def __init__(self, *, servers: _Iterable[KnownMcpServer | _Mapping[_str, _Any]] | None = ...) -> None: ...
+
+class ListMcpToolsRequest(_Message):
+    """Request of ListMcpTools."""
+    server: McpServer
+    """The server, as an agent gives it."""
+    def __init__(self, *, server: McpServer | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["server"]) -> _bool: ...
+
+class ListMcpToolsResponse(_Message):
+    """Response of ListMcpTools."""
+    tools: _Messages[McpTool]
+    """The tools, at most 128, in the order of the server."""
+    problems: _Scalars[_str]
+    """Why the service leaves out other tools of the server, or parts of schemas."""
+    def __init__(self, *, tools: _Iterable[McpTool | _Mapping[_str, _Any]] | None = ..., problems: _Iterable[_str] | None = ...) -> None: ...
+
+class CallMcpToolRequest(_Message):
+    """Request of CallMcpTool."""
+    server: McpServer
+    """The server, as an agent gives it. A tool that is not in its `allowed_tools` is not found."""
+    tool: _str
+    """Name of the tool, as the server writes it."""
+    arguments: _str
+    """Arguments as a JSON object; unset means none."""
+    def __init__(self, *, server: McpServer | _Mapping[_str, _Any] | None = ..., tool: _str | None = ..., arguments: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["server"]) -> _bool: ...
+
+class CallMcpToolResponse(_Message):
+    """Response of CallMcpTool: what the log of a run has as the end of the call."""
+    result: _str
+    """
+    Result of the tool, as in `ToolCallCompleted.result`: a JSON object with `content`, and with `media` and `structured_content` where
+    the server returns them. Unset when the call failed.
+    """
+    error: _str
+    """Why the call failed; unset when it succeeded."""
+    def __init__(self, *, result: _str | None = ..., error: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["result", "error"]) -> _bool: ...
+
+class McpService(_Service):
+    """
+    Works on servers of the Model Context Protocol, as the agents of the calling client reach them: the same servers of the settings, the
+    same hosts and the same limits. Who may start a run with a server may list and call its tools here.
+    """
+    def list_mcp_servers(self, request: ListMcpServersRequest, *, timeout: _float | None = ...) -> ListMcpServersResponse:
+        """Lists the servers of the setting `mcp.servers` that agents of the client may name, in its order. No server is asked. May be retried."""
+        ...
+    def list_mcp_tools(self, request: ListMcpToolsRequest, *, timeout: _float | None = ...) -> ListMcpToolsResponse:
+        """
+        Connects to a server and lists its tools, as a run with this server would get them. NOT_FOUND (MCP_SERVER_NOT_FOUND) for a name that
+        the settings lack; UNAVAILABLE (MCP_SERVER_FAILED) when the server cannot be reached or gives no list. May be retried.
+
+        A server that is a program works where sessions do that name no directory, if they share one; otherwise in a directory that the
+        client has for such calls.
+        """
+        ...
+    def call_mcp_tool(self, request: CallMcpToolRequest, *, timeout: _float | None = ...) -> CallMcpToolResponse:
+        """
+        Connects to a server and calls one of its tools, for at most 45 seconds, or the `timeout_sec` of the server when this is shorter.
+        No model has a part in it, no run and no log exist, and the call waits for no approval. A tool that fails is an answer with `error`,
+        and so are arguments that its schema refuses.
+
+        Errors as in ListMcpTools, and NOT_FOUND (MCP_TOOL_NOT_FOUND) for a tool that the server lacks. A retry calls the tool again.
+        """
+        ...
+
+class AsyncMcpService(_AsyncService):
+    """
+    Works on servers of the Model Context Protocol, as the agents of the calling client reach them: the same servers of the settings, the
+    same hosts and the same limits. Who may start a run with a server may list and call its tools here.
+    """
+    async def list_mcp_servers(self, request: ListMcpServersRequest, *, timeout: _float | None = ...) -> ListMcpServersResponse:
+        """Lists the servers of the setting `mcp.servers` that agents of the client may name, in its order. No server is asked. May be retried."""
+        ...
+    async def list_mcp_tools(self, request: ListMcpToolsRequest, *, timeout: _float | None = ...) -> ListMcpToolsResponse:
+        """
+        Connects to a server and lists its tools, as a run with this server would get them. NOT_FOUND (MCP_SERVER_NOT_FOUND) for a name that
+        the settings lack; UNAVAILABLE (MCP_SERVER_FAILED) when the server cannot be reached or gives no list. May be retried.
+
+        A server that is a program works where sessions do that name no directory, if they share one; otherwise in a directory that the
+        client has for such calls.
+        """
+        ...
+    async def call_mcp_tool(self, request: CallMcpToolRequest, *, timeout: _float | None = ...) -> CallMcpToolResponse:
+        """
+        Connects to a server and calls one of its tools, for at most 45 seconds, or the `timeout_sec` of the server when this is shorter.
+        No model has a part in it, no run and no log exist, and the call waits for no approval. A tool that fails is an answer with `error`,
+        and so are arguments that its schema refuses.
+
+        Errors as in ListMcpTools, and NOT_FOUND (MCP_TOOL_NOT_FOUND) for a tool that the server lacks. A retry calls the tool again.
+        """
+        ...
+
 class GetMemoryRequest(_Message):
     """Request of GetMemory."""
     session_id: _str

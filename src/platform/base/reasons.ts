@@ -306,6 +306,26 @@ export const coreReasons = nameReasons({
     about: "The memory has its maximum number of entries or of bytes.",
     fix: "Delete or shorten entries.",
   },
+  // Servers of MCP.
+  MCP_SERVER_NOT_FOUND: {
+    code: Code.NotFound,
+    httpStatus: 404,
+    about: "The setting `mcp.servers` has no server of this name for the client.",
+    fix: "List the servers, or give the URL of the server.",
+  },
+  MCP_TOOL_NOT_FOUND: {
+    code: Code.NotFound,
+    httpStatus: 404,
+    about: "The MCP server has no tool of this name, or the request does not allow it.",
+    fix: "List the tools of the server.",
+  },
+  MCP_SERVER_FAILED: {
+    code: Code.Unavailable,
+    httpStatus: 502,
+    about:
+      "An MCP server cannot be reached, or gave no list of its tools. A run of a runner that needs it has not started.",
+    fix: "Read the message, which names the server. Correct its address or the binding, or call again when the server answers.",
+  },
   // Approvals.
   APPROVAL_NOT_FOUND: {
     code: Code.NotFound,

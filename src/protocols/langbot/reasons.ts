@@ -69,12 +69,6 @@ export const reasons = nameReasons({
     about: "The tool waits for a person, and no unused approval allows this call.",
     fix: "Report an `action.requested` with the members that the message names, and give its sequence in `approval_sequence`.",
   },
-  MCP_SERVER_FAILED: {
-    code: Code.Unavailable,
-    httpStatus: 502,
-    about: "An MCP server of the binding gave no list of its tools, so no run has started.",
-    fix: "Read the message, which names the server. Correct the binding, or send the event again when the server answers.",
-  },
   KNOWLEDGE_BASE_NOT_FOUND: {
     code: Code.NotFound,
     about: "The client has no knowledge base with this id.",

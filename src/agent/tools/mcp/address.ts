@@ -52,8 +52,9 @@ export function findOwnHeader({ headers }: McpServer): string | undefined {
 const field = "agent.tools.mcp";
 
 /** Returns the fault of a server of an agent. */
-export function failed(server: string, problem: string): Fault {
+export function failed(server: string, problem: string, cause?: unknown): Fault {
   return new Fault("INVALID_ARGUMENT", `mcp server ${JSON.stringify(server)}: ${problem}`, {
     violations: [{ field, description: problem }],
+    cause,
   });
 }

@@ -20,6 +20,15 @@ export interface KeptTool {
   readonly schema: string;
 }
 
+/** What a server says of a tool for people. No run needs it. */
+export interface ToolHints {
+  /** The name that the model sees. */
+  readonly name: string;
+  /** Empty without one. */
+  readonly title: string;
+  readonly annotations: ListedTool["annotations"];
+}
+
 /** How a list is made. */
 export interface ListOptions {
   /** The name of the server in the agent. */
@@ -39,6 +48,7 @@ export interface ListOptions {
 /** The tools of a server. */
 export interface ListedTools {
   readonly tools: KeptTool[];
+  readonly hints: readonly ToolHints[];
   /** How long the list may be kept, in milliseconds. */
   readonly ttlMs: number;
 }
@@ -77,7 +87,8 @@ export async function listTools(connection: McpConnection, options: ListOptions)
     }
     return [kept];
   });
-  return { tools, ttlMs };
+  const hints = tools.flatMap(({ tool, name }) => hintsOf(name, listed.get(tool), options));
+  return { tools, hints, ttlMs };
 }
 
 /** How the list of a server differs from that of a run, by names as the server writes them. */
@@ -103,12 +114,19 @@ export function compareTools(server: string, kept: readonly KeptTool[], now: rea
 }
 
 const nameShownMax = 128;
+const titleCharsMax = 256;
 const nameCharsMax = 512;
 /** As for the schemas of other tools. */
 const depthMax = 64;
 
 function refuse(problem: string): Fault {
   return new Fault("INVALID_ARGUMENT", problem);
+}
+
+function hintsOf(name: string, tool: ListedTool | undefined, { hide }: ListOptions): ToolHints {
+  const annotations = tool?.annotations;
+  const title = hide(tool?.title ?? annotations?.title ?? "");
+  return { name, title: title.slice(0, titleCharsMax).toWellFormed(), annotations };
 }
 
 /** Returns the tool as it is kept, or why it is left out. */

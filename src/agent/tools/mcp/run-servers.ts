@@ -14,7 +14,7 @@ import { createHider } from "../../../platform/telemetry/scrub.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { failed, findAddress } from "./address.ts";
-import { compareTools, type KeptTool, listTools, type ToolsChange } from "./catalogue.ts";
+import { compareTools, type KeptTool, listTools, type ToolHints, type ToolsChange } from "./catalogue.ts";
 import { connectHttp, type McpConnection, timesOf } from "./connection.ts";
 import { describeFailure, isPassing } from "./failure.ts";
 import { listsBytesMax } from "./limits.ts";
@@ -56,6 +56,8 @@ export interface McpRun {
 export interface McpTools extends AsyncDisposable {
   readonly tools: readonly Tool[];
   readonly kept: readonly KeptTool[];
+  /** What the servers say of their tools for people; empty for tools that the run has kept. */
+  readonly hints: readonly ToolHints[];
 }
 
 /** Returns the tools of an agent's servers. Throws a Fault when a server gives no list. */
@@ -71,7 +73,8 @@ export async function openServers(
     assertSmall(kept);
     assertDistinct(kept, run.taken);
     const tools = kept.flatMap((each) => opened.find(({ name }) => name === each.server)?.toolOf(each) ?? []);
-    return { tools, kept, [Symbol.asyncDispose]: close };
+    const hints = opened.flatMap((each) => each.hints);
+    return { tools, kept, hints, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
@@ -132,6 +135,8 @@ class ServerOfRun {
   readonly #hide: (text: string) => string;
   /** Equal for runs of a client that see the same list. */
   readonly #listKey: string;
+  /** Set with the list. */
+  hints: readonly ToolHints[] = [];
   /** The list of the run; undefined until it is made. */
   #kept: readonly KeptTool[] | undefined;
   #connecting: Promise<McpConnection> | undefined;
@@ -180,6 +185,7 @@ class ServerOfRun {
     const known = lists.find(this.#listKey);
     if (known !== undefined) {
       known.problems.forEach(tell);
+      this.hints = known.hints;
       return known.tools;
     }
     for (const delayMs of [...retryDelaysMs, undefined]) {
@@ -190,7 +196,7 @@ class ServerOfRun {
         if (delayMs === undefined || !isPassing(error)) {
           throw error instanceof Fault && error.message.startsWith("mcp server")
             ? error
-            : failed(this.name, this.#hide(describeFailure(error)));
+            : failed(this.name, this.#hide(describeFailure(error)), error);
         }
         await clock.sleep(delayMs, signal);
       }
@@ -231,13 +237,14 @@ class ServerOfRun {
     const { prefix = `${this.name}_`, allowedTools } = this.#server;
     const { signal, tell } = this.#run;
     const problems: string[] = [];
-    const { tools, ttlMs } = await listTools(await this.#connect(), {
+    const { tools, hints, ttlMs } = await listTools(await this.#connect(), {
       ...{ server: this.name, prefix, allowedTools, signal, hide: this.#hide },
       tell: (problem) => problems.push(this.#hide(problem)),
     });
     problems.forEach(tell);
+    this.hints = hints;
     // A program starts with the session, and its list costs little.
-    this.#options.lists.keep(this.#listKey, { tools, problems }, this.#address.kind === "program" ? 0 : ttlMs);
+    this.#options.lists.keep(this.#listKey, { tools, hints, problems }, this.#address.kind === "program" ? 0 : ttlMs);
     return tools;
   }
 

@@ -2,6 +2,8 @@
 // takes 180 ms of CPU and 30 MB.
 
 import type { McpServer } from "#gen/runnel/v1/session_pb.js";
+import { suggest } from "../../../platform/base/nearest.ts";
+import type { McpServerSetting } from "../../../platform/config/mcp-servers.ts";
 import { AccessTokens } from "./access-tokens.ts";
 import { failed, findAddress, findOwnHeader, settingsOf } from "./address.ts";
 import type { McpOptions, McpRun, McpTools } from "./run-servers.ts";
@@ -9,6 +11,8 @@ import { ToolLists } from "./tool-lists.ts";
 
 /** The servers of a service. */
 export interface McpServers {
+  /** Returns the servers of the settings that a client's agents may name. */
+  known(client: string): readonly McpServerSetting[];
   /** Checks the servers of an agent. Throws Fault INVALID_ARGUMENT. */
   check(servers: readonly McpServer[], client: string): void;
   /** Returns the tools of an agent's servers. Throws a Fault when a server gives no list. */
@@ -20,6 +24,7 @@ export function createMcpServers(options: McpOptions): McpServers {
   const tokens = new AccessTokens(options);
   const lists = new ToolLists(options.clock);
   return {
+    known: (client) => settingsOf(client, options.settings),
     check: (servers, client) => check(servers, client, options),
     open: async (servers, run) => {
       check(servers, run.client, options);
@@ -49,6 +54,6 @@ function check(servers: readonly McpServer[], client: string, { egress, settings
     }
     const known = settingsOf(client, settings).map(({ name }) => name);
     const which = known.length === 0 ? "this service has none for you" : `name one of ${known.join(", ")}`;
-    return `there is no such server in the settings: give a url, or ${which}`;
+    return `there is no such server in the settings: give a url, or ${which}${suggest(server.name, known)}`;
   }
 }

@@ -3,12 +3,13 @@
 
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../platform/base/clock.ts";
-import type { KeptTool } from "./catalogue.ts";
+import type { KeptTool, ToolHints } from "./catalogue.ts";
 import { listKeptMsMax, listsBytesMax, listsKeptMax } from "./limits.ts";
 
 /** A list, and what was left out of it. */
 export interface ToolList {
   readonly tools: readonly KeptTool[];
+  readonly hints: readonly ToolHints[];
   readonly problems: readonly string[];
 }
 

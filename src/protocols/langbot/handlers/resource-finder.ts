@@ -8,7 +8,6 @@ import type { ServiceDeps } from "../../../api/deps.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { ReasonName } from "../../../platform/base/reasons.ts";
 import { openServers } from "../host/run-servers.ts";
-import { reasons } from "../reasons.ts";
 import type { FoundModel, ListedServerTools, ListingRun, ResourceFinder } from "../runners/authorize.ts";
 import { findKnowledgeBases } from "../storage/knowledge.ts";
 
@@ -59,11 +58,11 @@ async function listServerTools(
     if (signal.aborted) {
       const names = servers.map(({ name }) => JSON.stringify(name)).join(", ");
       throw new Fault(
-        reasons.MCP_SERVER_FAILED,
+        "MCP_SERVER_FAILED",
         `the mcp servers ${names} gave no lists within ${listingTimeoutMs / 1_000} s`,
       );
     }
-    throw error instanceof Fault ? new Fault(reasons.MCP_SERVER_FAILED, error.message) : error;
+    throw error instanceof Fault ? new Fault("MCP_SERVER_FAILED", error.message) : error;
   }
 }
 

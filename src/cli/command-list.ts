@@ -85,7 +85,8 @@ const coreCommands: readonly CommandEntry[] = [
   },
   {
     name: "mcp",
-    about: "serve the agents of a service as tools over standard input and output (MCP); test a server of tools",
+    about:
+      "serve the agents of a service as tools over standard input and output (MCP); list, call and test servers of tools",
     load: async () => (await import("./mcp/commands.ts")).defineMcp,
   },
   {

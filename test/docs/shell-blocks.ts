@@ -38,7 +38,11 @@ export const unnamedBlocks: Readonly<Record<string, readonly string[]>> = {
     "needs Docker Swarm: test/deploy checks the files",
     "needs a cluster: test/deploy checks the files",
   ],
-  "docs/mcp-servers.md": ["test/external/mcp-servers/page.test.ts", "test/external/mcp-servers/page.test.ts"],
+  "docs/mcp-servers.md": [
+    "test/external/mcp-servers/page.test.ts",
+    "test/external/mcp-servers/page.test.ts",
+    "test/external/mcp-servers/page.test.ts",
+  ],
   "docs/operations/backup.md": [
     "needs pg_dump of the server's version",
     "needs a stopped service, whose files it copies",

@@ -1,4 +1,5 @@
-// The five minutes of docs/mcp-servers.md, as they are except for the port: npm brings the servers, `runnel dev` runs them, curl asks.
+// The commands of docs/mcp-servers.md, as they are except for the port: npm brings the servers, `runnel dev` runs them, curl and
+// `runnel mcp` ask.
 
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,9 +16,10 @@ const testMaxMs = 600_000;
 test("the page leads to an agent with a server of files", { timeout: testMaxMs }, async () => {
   await using provider = await startFakeProvider();
   const page = await readFile(join(repositoryRoot, "docs/mcp-servers.md"), "utf8");
-  const [prepare = "", ask = ""] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
+  const [prepare = "", ask = "", look = ""] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
   const folder = await realpath(await openFolder());
-  const environment = { ...process.env, HOME: folder, NODE_DISABLE_COMPILE_CACHE: "1" };
+  // A home in the folder would keep `runnel dev` from working there.
+  const environment = { ...process.env, HOME: await openFolder(), NODE_DISABLE_COMPILE_CACHE: "1" };
   const bash = (code: string) => runProgram("bash", ["-euc", code], { directory: folder, environment });
   expect(prepare).toMatch(/\nrunnel dev\n$/);
   await bash(prepare.replace("runnel dev\n", ""));
@@ -52,4 +54,11 @@ test("the page leads to an agent with a server of files", { timeout: testMaxMs }
   expect(shown).toContain("Meet at the harbour at noon.");
   expect(shown).toContain("Echo: written");
   expect(shown).toContain(text);
+
+  const main = join(repositoryRoot, "src/main.ts");
+  const command = `export RUNNEL_URL=${url}\nrunnel() { "${process.execPath}" "${main}" "$@"; }\n`;
+  const tried = (await bash(`${command}${look}`)).stdout.toString();
+  expect(tried).toMatch(/^everything +stdio +–$/m);
+  expect(tried).toMatch(/^get-sum +a b /m);
+  expect(tried).toMatch(/^Echo: hello\nThe sum of 2 and 3 is 5/m);
 });

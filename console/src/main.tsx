@@ -21,6 +21,7 @@ import "./style/callbacks.css";
 import "./style/share.css";
 import "./style/jobs.css";
 import "./style/runners.css";
+import "./style/mcp.css";
 import "./style/usage.css";
 import "./style/forum.css";
 import "./style/service.css";

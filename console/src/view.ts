@@ -1,6 +1,6 @@
 // The interface of a view.
 
-import type { ComponentType } from "react";
+import type { ComponentType, ReactNode } from "react";
 import type { IconName } from "./ui/icon.tsx";
 
 /** A view at a path below the console. */
@@ -15,5 +15,7 @@ export interface View {
     readonly badge?: ComponentType;
     /** Whether the link is behind *More*: few people use the view, or it needs the admin token. */
     readonly isFolded?: boolean;
+    /** Shows the link only where there is something to see. The link of the view that is shown is always there. */
+    readonly guard?: ComponentType<{ readonly children: ReactNode }>;
   };
 }

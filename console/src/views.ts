@@ -66,6 +66,12 @@ export const views: readonly View[] = [
     component: lazy(() => import("./memory/memory-view.tsx")),
     navigation: { icon: "book", key: "g m" },
   },
+  {
+    path: "/mcp",
+    title: "MCP servers",
+    component: lazy(() => import("./mcp/mcp-view.tsx")),
+    navigation: { icon: "tool", key: "g v", guard: lazy(() => import("./mcp/known-servers.tsx")) },
+  },
   ...exchangeViews,
   ...runnerViews,
   ...jobViews,

@@ -109,7 +109,8 @@ function Navigation({ path }: { readonly path: string }) {
 function NavigationLink({ view: { path, title, navigation } }: { readonly view: View }) {
   const [isHere] = useRoute(`${path}/*?`);
   const Badge = navigation?.badge;
-  return (
+  const Guard = isHere ? undefined : navigation?.guard;
+  const link = (
     <Link href={path} aria-current={isHere ? "page" : undefined} title={`${title} (${navigation?.key})`}>
       <Icon name={navigation?.icon ?? "runs"} />
       <span>{title}</span>
@@ -119,6 +120,13 @@ function NavigationLink({ view: { path, title, navigation } }: { readonly view: 
         </Suspense>
       )}
     </Link>
+  );
+  return Guard === undefined ? (
+    link
+  ) : (
+    <Suspense>
+      <Guard>{link}</Guard>
+    </Suspense>
   );
 }
 

@@ -21,11 +21,13 @@ export function ToolCall({
   startMs,
   content,
   isParked,
+  isOpen = false,
 }: {
   readonly startMs: number;
   readonly content: ToolContent;
   /** Whether the run waits: no call of it runs here. */
   readonly isParked: boolean;
+  readonly isOpen?: boolean;
 }) {
   const { name, parameters, isOfProvider, childRunId, result, error, endMs } = content;
   const given = readObject(parameters);
@@ -35,7 +37,7 @@ export function ToolCall({
   const hasArguments = changes.length === 0 || Array.isArray(given.diffs) || Array.isArray(answer.diffs);
   const outcome = error !== undefined ? "failed" : result !== undefined ? "done" : isParked ? "waiting" : "running";
   return (
-    <details className="fold tool" data-outcome={outcome} open={changes.length > 0}>
+    <details className="fold tool" data-outcome={outcome} open={isOpen || changes.length > 0}>
       <summary>
         <Icon name="chevron" />
         <b>{visibleText(name)}</b>

@@ -1089,8 +1089,8 @@ class AuthService(_Service):
 
         The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
         within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-        continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
-        run does not exist. A retry creates another ticket.
+        continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and
+        needs another ticket. NOT_FOUND when the session or run does not exist. A retry creates another ticket.
         """
         ...
 
@@ -1121,8 +1121,8 @@ class AsyncAuthService(_AsyncService):
 
         The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
         within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-        continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
-        run does not exist. A retry creates another ticket.
+        continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and
+        needs another ticket. NOT_FOUND when the session or run does not exist. A retry creates another ticket.
         """
         ...
 

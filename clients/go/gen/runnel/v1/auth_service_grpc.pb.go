@@ -47,8 +47,8 @@ type AuthServiceClient interface {
 	//
 	// The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
 	// within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-	// continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
-	// run does not exist. A retry creates another ticket.
+	// continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and
+	// needs another ticket. NOT_FOUND when the session or run does not exist. A retry creates another ticket.
 	CreateStreamTicket(ctx context.Context, in *CreateStreamTicketRequest, opts ...grpc.CallOption) (*CreateStreamTicketResponse, error)
 }
 
@@ -122,8 +122,8 @@ type AuthServiceServer interface {
 	//
 	// The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
 	// within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
-	// continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
-	// run does not exist. A retry creates another ticket.
+	// continues. It ends with the API key that created the ticket. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and
+	// needs another ticket. NOT_FOUND when the session or run does not exist. A retry creates another ticket.
 	CreateStreamTicket(context.Context, *CreateStreamTicketRequest) (*CreateStreamTicketResponse, error)
 	mustEmbedUnimplementedAuthServiceServer()
 }

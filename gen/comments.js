@@ -7442,6 +7442,62 @@ export const comments = new Map(
   "Dotted name of the type."
  ],
  [
+  "runnel.v1.File",
+  "An entry of a directory in the work directory of a session."
+ ],
+ [
+  "runnel.v1.File.Type",
+  "Type of an entry."
+ ],
+ [
+  "runnel.v1.File.Type.TYPE_DIRECTORY",
+  "A directory, which ListFiles lists."
+ ],
+ [
+  "runnel.v1.File.Type.TYPE_FILE",
+  "A regular file. ReadFile reads it, unless it is one that the tools of agents refuse as well."
+ ],
+ [
+  "runnel.v1.File.Type.TYPE_LINK",
+  "A symbolic link, listed as itself. Both calls follow it inside the work directory."
+ ],
+ [
+  "runnel.v1.File.Type.TYPE_OTHER",
+  "Anything else, such as a pipe or a device. No call opens it."
+ ],
+ [
+  "runnel.v1.File.Type.TYPE_UNSPECIFIED",
+  "Unspecified: not a valid type."
+ ],
+ [
+  "runnel.v1.File.path",
+  "Path relative to the work directory, for the `path` of a call. Bytes of a name that are not UTF-8 are replaced, and no call opens such an entry."
+ ],
+ [
+  "runnel.v1.File.size_bytes",
+  "Size, in bytes."
+ ],
+ [
+  "runnel.v1.File.type",
+  "Type of the entry."
+ ],
+ [
+  "runnel.v1.File.update_time",
+  "Time of the last change of the content; unset for one outside the years 1 to 9999."
+ ],
+ [
+  "runnel.v1.FileService",
+  "Reads the files in the work directory of a session: those that its agents have written, and those that were there before.\n\nA path is relative to the work directory, or absolute inside it, as for the file tools of agents, and has their rules:\n\n* INVALID_ARGUMENT when it leads out of the work directory, also by a link. * NOT_FOUND (FILE_NOT_FOUND) when nothing is there. * FAILED_PRECONDITION (FILE_REFUSED) for what the tools refuse: credentials such as `.ssh`, files of the service, devices, files with several hard links, and what the service has no permission to read.\n\nA session without a `work_dir` gets a directory of its own when a tool of it first works there, on the disk of the replica of that run. Before that, and on a replica with another disk, the calls give FAILED_PRECONDITION (WORK_DIR_UNAVAILABLE). With several replicas, operators set `sessions.work_root` to a directory that all of them share. A session of another client gives NOT_FOUND (SESSION_NOT_FOUND), and so does a deleted one."
+ ],
+ [
+  "runnel.v1.FileService.ListFiles",
+  "Lists one directory, sorted by name, with hidden entries. FAILED_PRECONDITION (FILE_REFUSED) when it has more than 100,000 entries. May be retried."
+ ],
+ [
+  "runnel.v1.FileService.ReadFile",
+  "Reads one file, in pieces.\n\nThe stream has the bytes that the file has when the call begins, even if it grows meanwhile. It breaks off with ABORTED (BUSY) when the file becomes shorter. FAILED_PRECONDITION (FILE_REFUSED) for a directory, and for a file of more than 1 GiB. OK means that all bytes were delivered. May be retried.\n\nOver REST the answer is the file itself, with the media type of its name, and browsers save it. A connection that closes before the end of the answer means that bytes are missing."
+ ],
+ [
   "runnel.v1.Fork",
   "The place in another session from which a session continues. Set `run_id`, `message_count` or neither."
  ],
@@ -7939,6 +7995,38 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListCallbacksResponse.next_page_token",
+  "Token of the next page; empty on the last page."
+ ],
+ [
+  "runnel.v1.ListFilesRequest",
+  "Request of ListFiles."
+ ],
+ [
+  "runnel.v1.ListFilesRequest.page_size",
+  "Maximum number of entries to return: 1 to 250; 0 means 50."
+ ],
+ [
+  "runnel.v1.ListFilesRequest.page_token",
+  "`next_page_token` of the previous page, with the same path; unset means the first page."
+ ],
+ [
+  "runnel.v1.ListFilesRequest.path",
+  "Path of the directory; unset means the work directory."
+ ],
+ [
+  "runnel.v1.ListFilesRequest.session_id",
+  "Id of the session."
+ ],
+ [
+  "runnel.v1.ListFilesResponse",
+  "Response of ListFiles."
+ ],
+ [
+  "runnel.v1.ListFilesResponse.files",
+  "The entries."
+ ],
+ [
+  "runnel.v1.ListFilesResponse.next_page_token",
   "Token of the next page; empty on the last page."
  ],
  [
@@ -9108,6 +9196,26 @@ export const comments = new Map(
  [
   "runnel.v1.QueryUsageResponse.report",
   "The usage."
+ ],
+ [
+  "runnel.v1.ReadFileRequest",
+  "Request of ReadFile."
+ ],
+ [
+  "runnel.v1.ReadFileRequest.path",
+  "Path of the file."
+ ],
+ [
+  "runnel.v1.ReadFileRequest.session_id",
+  "Id of the session."
+ ],
+ [
+  "runnel.v1.ReadFileResponse",
+  "Response of ReadFile."
+ ],
+ [
+  "runnel.v1.ReadFileResponse.piece",
+  "The next bytes of the file, in `data`; the only piece of an empty file has none. The first piece has the media type of the file's name in `content_type`."
  ],
  [
   "runnel.v1.ReasoningDelta",

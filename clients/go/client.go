@@ -45,6 +45,7 @@ const (
 type Client struct {
 	Auth      runnelv1.AuthServiceClient
 	Callbacks runnelv1.CallbackServiceClient
+	Files     runnelv1.FileServiceClient
 	Memory    runnelv1.MemoryServiceClient
 	Providers runnelv1.ProviderServiceClient
 	Receipts  runnelv1.ReceiptServiceClient
@@ -125,6 +126,7 @@ func newClient(calls caller, idleTimeout time.Duration) *Client {
 	return &Client{
 		Auth:        runnelv1.NewAuthServiceClient(calls),
 		Callbacks:   runnelv1.NewCallbackServiceClient(calls),
+		Files:       runnelv1.NewFileServiceClient(calls),
 		Memory:      runnelv1.NewMemoryServiceClient(calls),
 		Providers:   runnelv1.NewProviderServiceClient(calls),
 		Receipts:    runnelv1.NewReceiptServiceClient(calls),

@@ -12,6 +12,7 @@ import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { McpService } from "#gen/runnel/v1/mcp_service_pb.js";
+import { FileService } from "#gen/runnel/v1/file_service_pb.js";
 import { MemoryService } from "#gen/runnel/v1/memory_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
@@ -29,6 +30,7 @@ import { createCallbackService } from "./callback-service.ts";
 import { createDeadlineInterceptor } from "./deadline.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { createErrorMapper, createFaultInterceptor } from "./faults.ts";
+import { createFileService } from "./file-service.ts";
 import { createHealthService } from "./health-service.ts";
 import { createMcpService } from "./mcp-service.ts";
 import { countRefusal, createMeasureInterceptor } from "./measure.ts";
@@ -54,6 +56,7 @@ export const coreServices = [
   AuthService,
   ProviderService,
   ScheduleService,
+  FileService,
   MemoryService,
   McpService,
   ApprovalService,
@@ -142,6 +145,7 @@ function createCore(deps: ServiceDeps): readonly ServicePart[] {
     part(AuthService, createAuthService(deps)),
     part(ProviderService, createProviderService(deps)),
     part(ScheduleService, createScheduleService(deps)),
+    part(FileService, createFileService(deps)),
     part(MemoryService, createMemoryService(deps)),
     part(McpService, createMcpService(deps)),
     part(ApprovalService, createApprovalService(deps)),

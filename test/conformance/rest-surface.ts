@@ -2,6 +2,7 @@
 
 import { create, type DescMessage, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { CallMcpToolRequestSchema, ListMcpToolsRequestSchema } from "#gen/runnel/v1/mcp_service_pb.js";
+import { ListFilesRequestSchema } from "#gen/runnel/v1/file_service_pb.js";
 import {
   CancelRunsRequestSchema,
   ListRunResultsRequestSchema,
@@ -74,6 +75,19 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
       const { session_id, ...query } = jsonOf(ListMessagesRequestSchema, request);
       const path = `${sessionPath(String(session_id ?? ""))}/transcript`;
       return call("GET", `${path}?${new URLSearchParams(query as Record<string, string>)}`);
+    },
+    listFiles: (request) => {
+      const { session_id, ...query } = jsonOf(ListFilesRequestSchema, request);
+      const path = `${sessionPath(String(session_id ?? ""))}/files`;
+      return call("GET", `${path}?${new URLSearchParams(query as Record<string, string>)}`);
+    },
+    readFile: async function* ({ sessionId = "", path = "" }) {
+      const names = path.split("/").map(encodeURIComponent);
+      const response = await fetch(`${url}${sessionPath(sessionId)}/files/${names.join("/")}`, { headers });
+      if (!response.ok) {
+        throw await refused(response);
+      }
+      yield* response.body ?? [];
     },
     getRunInput: (runId) => call("GET", `${runPath(runId)}/input`),
     getRun: (runId) => call("GET", runPath(runId)),

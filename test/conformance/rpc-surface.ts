@@ -2,6 +2,7 @@
 
 import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { McpService } from "#gen/runnel/v1/mcp_service_pb.js";
+import { FileService } from "#gen/runnel/v1/file_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
@@ -41,6 +42,12 @@ export function rpcSurface(client: RpcClient): Surface {
       }
     },
     listMessages: (request) => call(sessions.listMessages, request),
+    listFiles: (request) => call(FileService.method.listFiles, request),
+    readFile: async function* (request) {
+      for await (const { piece } of client.follow(FileService.method.readFile, request)) {
+        yield piece?.data ?? new Uint8Array();
+      }
+    },
     getRunInput: (runId) => call(runs.getRunInput, { runId }),
     getRun: async (runId) => (await call<DescMethodUnary, { run: Plain }>(runs.getRun, { runId })).run,
     listRuns: (request) => call(runs.listRuns, request),

@@ -3,6 +3,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallMcpToolRequestSchema, ListMcpToolsRequestSchema } from "#gen/runnel/v1/mcp_service_pb.js";
+import type { ListFilesRequestSchema, ReadFileRequestSchema } from "#gen/runnel/v1/file_service_pb.js";
 import type {
   CancelRunsRequestSchema,
   ListRunResultsRequestSchema,
@@ -28,6 +29,9 @@ export interface Surface {
   /** Ends after a proper end of the stream and throws after any other. Leaving the loop cancels the stream. */
   followSession(sessionId: string, after?: string): AsyncGenerator<SessionEvent>;
   listMessages(request: MessageInitShape<typeof ListMessagesRequestSchema>): Promise<MessagePage>;
+  listFiles(request: MessageInitShape<typeof ListFilesRequestSchema>): Promise<FilePage>;
+  /** As `followSession`. Yields the bytes of the file, piece by piece. */
+  readFile(request: MessageInitShape<typeof ReadFileRequestSchema>): AsyncGenerator<Uint8Array>;
   getRun(runId: string): Promise<Plain>;
   getRunInput(runId: string): Promise<RunInput>;
   listRuns(request: MessageInitShape<typeof ListRunsRequestSchema>): Promise<RunPage>;
@@ -65,6 +69,11 @@ export interface SessionPage {
 
 export interface MessagePage {
   readonly messages: readonly { readonly number: number; readonly run_id: string; readonly message: Plain }[];
+  readonly next_page_token?: string;
+}
+
+export interface FilePage {
+  readonly files: readonly Plain[];
   readonly next_page_token?: string;
 }
 

@@ -156,7 +156,12 @@ describe("in an invalid place", () => {
   test.each<[string, MethodSpec, string]>([
     ["inside a JSON request", { rule: post("/v1/x", "*"), output: empty }, "no form inside JSON"],
     ["inside a JSON answer", { rule: get("/v1/x") }, "no form inside JSON"],
-    ["as a stream", { rule: get("/v1/x"), output: httpBody, server: true }, "is a stream of google.api.HttpBody"],
+    ["inside a stream of JSON", { rule: get("/v1/x"), server: true }, "no form inside JSON"],
+    [
+      "beside the body of a stream",
+      { rule: { ...get("/v1/x"), responseBody: "id" }, server: true },
+      "response_body id of a stream is not a google.api.HttpBody",
+    ],
   ])("%s it stops the start", async (_, method, problem) => {
     const own = { service: serviceOf(method), methods: {} };
     await expect(startRestServer({ own })).rejects.toThrow(problem);

@@ -240,6 +240,14 @@ test("a raw body is a JSON document", () => {
   expect(operation.responses["200"]).toEqual({ description: "OK.", content });
 });
 
+test("a stream of raw bodies is a file of any type", () => {
+  const response = [{ name: "raw", type: MESSAGE, typeName: ".google.api.HttpBody" }];
+  const operation = operationOf(
+    documentOf({ response, rule: { ...get("/v1/things"), responseBody: "raw" }, server: true }),
+  );
+  expect(operation.responses["200"]).toEqual({ description: "OK.", content: { "*/*": {} } });
+});
+
 test.each([
   [ErrorBody.UNSPECIFIED, "RunnelError", ["error", "code"]],
   [ErrorBody.RUNNEL, "RunnelError", ["error", "code"]],

@@ -5,6 +5,7 @@ import { createServer as createHttp2Server, type Http2Server } from "node:http2"
 import type { AddressInfo } from "node:net";
 import { type DescService, fromJson, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import type { HandlerContext, Interceptor, ServiceImpl } from "@connectrpc/connect";
+import { FileService } from "#gen/runnel/v1/file_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { part } from "../../src/api/protocol.ts";
@@ -18,6 +19,7 @@ import type { RestRequest, RestResponse } from "../../src/surfaces/rest/respond.
 export interface RestServerSpec {
   readonly sessions?: Partial<ServiceImpl<typeof SessionService>>;
   readonly runs?: Partial<ServiceImpl<typeof RunService>>;
+  readonly files?: Partial<ServiceImpl<typeof FileService>>;
   /** A service that is not in the contract. */
   readonly own?: OwnService;
   readonly interceptors?: readonly Interceptor[];
@@ -50,6 +52,7 @@ export async function startRestServer(spec: RestServerSpec): Promise<RestServer>
   const parts = [
     part(SessionService, spec.sessions ?? {}),
     part(RunService, spec.runs ?? {}),
+    part(FileService, spec.files ?? {}),
     ...(spec.own === undefined ? [] : [part(spec.own.service, implement(spec.own))]),
   ];
   const gateway = createRestGateway({

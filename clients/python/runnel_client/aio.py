@@ -86,6 +86,7 @@ class Runnel:
         self.sessions = v1.AsyncSessionService(transport)
         self.runs = v1.AsyncRunService(transport)
         self.schedules = v1.AsyncScheduleService(transport)
+        self.files = v1.AsyncFileService(transport)
         self.memory = v1.AsyncMemoryService(transport)
         self.callbacks = v1.AsyncCallbackService(transport)
         self.receipts = v1.AsyncReceiptService(transport)

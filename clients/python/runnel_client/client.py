@@ -29,6 +29,7 @@ class Runnel:
         self.sessions = v1.SessionService(transport)
         self.runs = v1.RunService(transport)
         self.schedules = v1.ScheduleService(transport)
+        self.files = v1.FileService(transport)
         self.memory = v1.MemoryService(transport)
         self.callbacks = v1.CallbackService(transport)
         self.receipts = v1.ReceiptService(transport)

@@ -13,6 +13,7 @@ from google.protobuf.field_mask_pb2 import FieldMask as _FieldMask
 from google.protobuf.message import Message as _Message
 from google.protobuf.timestamp_pb2 import Timestamp as _Timestamp
 
+from . import google_api as _m_google_api
 from .repeated import Messages as _Messages, Scalars as _Scalars
 from .service import AsyncService as _AsyncService, Service as _Service
 
@@ -1254,6 +1255,158 @@ class AsyncCallbackService(_AsyncService):
 
         The callback is sent after all callbacks of its session that are pending, with as many attempts as a new one. It becomes
         the newest in the list. A pending callback stays as it is, so the call may be retried while it is pending.
+        """
+        ...
+
+class File(_Message):
+    """An entry of a directory in the work directory of a session."""
+    class Type(_int):
+        """Type of an entry."""
+        TYPE_UNSPECIFIED: _ClassVar[File.Type]
+        """Unspecified: not a valid type."""
+        TYPE_FILE: _ClassVar[File.Type]
+        """A regular file. ReadFile reads it, unless it is one that the tools of agents refuse as well."""
+        TYPE_DIRECTORY: _ClassVar[File.Type]
+        """A directory, which ListFiles lists."""
+        TYPE_LINK: _ClassVar[File.Type]
+        """A symbolic link, listed as itself. Both calls follow it inside the work directory."""
+        TYPE_OTHER: _ClassVar[File.Type]
+        """Anything else, such as a pipe or a device. No call opens it."""
+        @classmethod
+        def Name(cls, number: _int) -> _str: ...
+        @classmethod
+        def Value(cls, name: _str) -> File.Type: ...
+        @classmethod
+        def keys(cls) -> list[_str]: ...
+        @classmethod
+        def values(cls) -> list[File.Type]: ...
+        @classmethod
+        def items(cls) -> list[tuple[_str, File.Type]]: ...
+    TYPE_UNSPECIFIED: _ClassVar[File.Type]
+    TYPE_FILE: _ClassVar[File.Type]
+    TYPE_DIRECTORY: _ClassVar[File.Type]
+    TYPE_LINK: _ClassVar[File.Type]
+    TYPE_OTHER: _ClassVar[File.Type]
+
+    path: _str
+    """
+    Path relative to the work directory, for the `path` of a call. Bytes of a name that are not UTF-8 are replaced, and no call
+    opens such an entry.
+    """
+    type: File.Type
+    """Type of the entry."""
+    size_bytes: _int
+    """Size, in bytes."""
+    update_time: _Timestamp
+    """Time of the last change of the content; unset for one outside the years 1 to 9999."""
+    def __init__(self, *, path: _str | None = ..., type: File.Type | _str | None = ..., size_bytes: _int | None = ..., update_time: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["update_time"]) -> _bool: ...
+
+class ListFilesRequest(_Message):
+    """Request of ListFiles."""
+    session_id: _str
+    """Id of the session."""
+    path: _str
+    """Path of the directory; unset means the work directory."""
+    page_size: _int
+    """Maximum number of entries to return: 1 to 250; 0 means 50."""
+    page_token: _str
+    """`next_page_token` of the previous page, with the same path; unset means the first page."""
+    def __init__(self, *, session_id: _str | None = ..., path: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ...) -> None: ...
+
+class ListFilesResponse(_Message):
+    """Response of ListFiles."""
+    files: _Messages[File]
+    """The entries."""
+    next_page_token: _str
+    """Token of the next page; empty on the last page."""
+    def __init__(self, *, files: _Iterable[File | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
+
+class ReadFileRequest(_Message):
+    """Request of ReadFile."""
+    session_id: _str
+    """Id of the session."""
+    path: _str
+    """Path of the file."""
+    def __init__(self, *, session_id: _str | None = ..., path: _str | None = ...) -> None: ...
+
+class ReadFileResponse(_Message):
+    """Response of ReadFile."""
+    piece: _m_google_api.HttpBody
+    """
+    The next bytes of the file, in `data`; the only piece of an empty file has none. The first piece has the media type of the
+    file's name in `content_type`.
+    """
+    def __init__(self, *, piece: _m_google_api.HttpBody | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["piece"]) -> _bool: ...
+
+class FileService(_Service):
+    """
+    Reads the files in the work directory of a session: those that its agents have written, and those that were there before.
+
+    A path is relative to the work directory, or absolute inside it, as for the file tools of agents, and has their rules:
+
+    * INVALID_ARGUMENT when it leads out of the work directory, also by a link.
+    * NOT_FOUND (FILE_NOT_FOUND) when nothing is there.
+    * FAILED_PRECONDITION (FILE_REFUSED) for what the tools refuse: credentials such as `.ssh`, files of the service, devices, files
+      with several hard links, and what the service has no permission to read.
+
+    A session without a `work_dir` gets a directory of its own when a tool of it first works there, on the disk of the replica of that
+    run. Before that, and on a replica with another disk, the calls give FAILED_PRECONDITION (WORK_DIR_UNAVAILABLE). With several
+    replicas, operators set `sessions.work_root` to a directory that all of them share. A session of another client gives NOT_FOUND
+    (SESSION_NOT_FOUND), and so does a deleted one.
+    """
+    def list_files(self, request: ListFilesRequest, *, timeout: _float | None = ...) -> ListFilesResponse:
+        """
+        Lists one directory, sorted by name, with hidden entries. FAILED_PRECONDITION (FILE_REFUSED) when it has more than 100,000
+        entries. May be retried.
+        """
+        ...
+    def read_file(self, request: ReadFileRequest, *, timeout: _float | None = ...) -> _Iterator[ReadFileResponse]:
+        """
+        Reads one file, in pieces.
+
+        The stream has the bytes that the file has when the call begins, even if it grows meanwhile. It breaks off with ABORTED (BUSY)
+        when the file becomes shorter. FAILED_PRECONDITION (FILE_REFUSED) for a directory, and for a file of more than 1 GiB. OK means
+        that all bytes were delivered. May be retried.
+
+        Over REST the answer is the file itself, with the media type of its name, and browsers save it. A connection that closes before
+        the end of the answer means that bytes are missing.
+        """
+        ...
+
+class AsyncFileService(_AsyncService):
+    """
+    Reads the files in the work directory of a session: those that its agents have written, and those that were there before.
+
+    A path is relative to the work directory, or absolute inside it, as for the file tools of agents, and has their rules:
+
+    * INVALID_ARGUMENT when it leads out of the work directory, also by a link.
+    * NOT_FOUND (FILE_NOT_FOUND) when nothing is there.
+    * FAILED_PRECONDITION (FILE_REFUSED) for what the tools refuse: credentials such as `.ssh`, files of the service, devices, files
+      with several hard links, and what the service has no permission to read.
+
+    A session without a `work_dir` gets a directory of its own when a tool of it first works there, on the disk of the replica of that
+    run. Before that, and on a replica with another disk, the calls give FAILED_PRECONDITION (WORK_DIR_UNAVAILABLE). With several
+    replicas, operators set `sessions.work_root` to a directory that all of them share. A session of another client gives NOT_FOUND
+    (SESSION_NOT_FOUND), and so does a deleted one.
+    """
+    async def list_files(self, request: ListFilesRequest, *, timeout: _float | None = ...) -> ListFilesResponse:
+        """
+        Lists one directory, sorted by name, with hidden entries. FAILED_PRECONDITION (FILE_REFUSED) when it has more than 100,000
+        entries. May be retried.
+        """
+        ...
+    def read_file(self, request: ReadFileRequest, *, timeout: _float | None = ...) -> _AsyncIterator[ReadFileResponse]:
+        """
+        Reads one file, in pieces.
+
+        The stream has the bytes that the file has when the call begins, even if it grows meanwhile. It breaks off with ABORTED (BUSY)
+        when the file becomes shorter. FAILED_PRECONDITION (FILE_REFUSED) for a directory, and for a file of more than 1 GiB. OK means
+        that all bytes were delivered. May be retried.
+
+        Over REST the answer is the file itself, with the media type of its name, and browsers save it. A connection that closes before
+        the end of the answer means that bytes are missing.
         """
         ...
 

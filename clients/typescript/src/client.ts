@@ -5,6 +5,7 @@ import { type Client, createClient, type Interceptor, type Transport } from "@co
 import { ApprovalService } from "../../../gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "../../../gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "../../../gen/runnel/v1/callback_service_pb.js";
+import { FileService } from "../../../gen/runnel/v1/file_service_pb.js";
 import { MemoryService } from "../../../gen/runnel/v1/memory_service_pb.js";
 import { ProviderService } from "../../../gen/runnel/v1/provider_service_pb.js";
 import { ReceiptService } from "../../../gen/runnel/v1/receipt_service_pb.js";
@@ -41,6 +42,7 @@ export class Runnel {
   readonly approvals: Client<typeof ApprovalService>;
   readonly auth: Client<typeof AuthService>;
   readonly callbacks: Client<typeof CallbackService>;
+  readonly files: Client<typeof FileService>;
   readonly memory: Client<typeof MemoryService>;
   readonly providers: Client<typeof ProviderService>;
   readonly receipts: Client<typeof ReceiptService>;
@@ -55,6 +57,7 @@ export class Runnel {
     this.approvals = this.client(ApprovalService);
     this.auth = this.client(AuthService);
     this.callbacks = this.client(CallbackService);
+    this.files = this.client(FileService);
     this.memory = this.client(MemoryService);
     this.providers = this.client(ProviderService);
     this.receipts = this.client(ReceiptService);

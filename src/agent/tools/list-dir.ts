@@ -1,9 +1,8 @@
 // The tool list_dir: lists the entries of one directory with their sizes, including hidden ones. A link is listed as itself.
 
-import { lstat, opendir } from "node:fs/promises";
 import { readText, type ToolArguments } from "./arguments.ts";
 import { CappedText } from "./cap.ts";
-import { descriptorPath } from "./descriptors.ts";
+import { type EntryName, readNames, statEntry, textOfName, tooMany } from "./directory-entries.ts";
 import { describeFailure } from "./path-failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import { OpenedPath, openInside } from "./walk.ts";
@@ -28,53 +27,26 @@ export const listDir: Tool = {
   run: runListDir,
 };
 
-/** The maximum number of entries. Sorting needs all names at once; this many take a few seconds to size. */
-const entriesMax = 100_000;
-
-/** One character per byte, because names need not be UTF-8. Text order is then byte order. */
-const nameEncoding = "latin1";
-
 async function runListDir(args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
   const opened = await openInside(context, readText(args, "path") ?? "", "directory");
   if (!(opened instanceof OpenedPath)) {
     return { error: describeFailure(opened, "open") };
   }
   await using directory = opened;
-  const path = descriptorPath(directory.handle.fd);
-  const names = await readNames(path, context.signal);
-  if (names.length > entriesMax) {
-    return { error: `${directory.joinedPath} has more than ${entriesMax} entries, too many to list` };
+  const names = await readNames(directory, context.signal);
+  if (names === undefined) {
+    return { error: `${directory.joinedPath} has ${tooMany}` };
   }
   const content = new CappedText();
-  for (const name of names.sort()) {
+  for (const name of names) {
     context.signal.throwIfAborted();
-    content.add(await describeEntry(path, Buffer.from(name, nameEncoding)));
+    content.add(await describeEntry(directory, name));
   }
   return { content: content.toString() };
 }
 
-/** Reads the names, and stops at one more than the maximum. */
-async function readNames(path: string, signal: AbortSignal): Promise<string[]> {
-  const names: string[] = [];
-  for await (const entry of await opendir(path, { encoding: nameEncoding })) {
-    signal.throwIfAborted();
-    names.push(entry.name);
-    if (names.length > entriesMax) {
-      break;
-    }
-  }
-  return names;
-}
-
 /** Returns the line of an entry, or empty text when the entry was removed after its name was read. */
-async function describeEntry(directoryPath: string, name: Buffer): Promise<string> {
-  try {
-    const stat = await lstat(Buffer.concat([Buffer.from(`${directoryPath}/`), name]));
-    return `${name.toString()}${stat.isDirectory() ? "/" : ""}\t${stat.size}\n`;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
-      return "";
-    }
-    throw error;
-  }
+async function describeEntry(directory: OpenedPath, name: EntryName): Promise<string> {
+  const stat = await statEntry(directory, name);
+  return stat === undefined ? "" : `${textOfName(name)}${stat.isDirectory() ? "/" : ""}\t${stat.size}\n`;
 }

@@ -94,6 +94,24 @@ export class WorkDirs {
     }
   }
 
+  /**
+   * Returns where a session's tools have worked, for readers. Does not create the session's own directory: undefined means that this
+   * replica does not have it.
+   */
+  async find(session: OwnedSession, named: string | undefined): Promise<Workspace | undefined> {
+    if (named !== undefined) {
+      return await this.open(session, named);
+    }
+    try {
+      return this.#workspaceAt(await realpath(this.#ownOf(session)), session);
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
   /** Removes a session's own directory with its contents; does nothing when it does not exist. */
   async remove(session: OwnedSession): Promise<void> {
     await removeTree(this.#ownOf(session));
@@ -105,9 +123,13 @@ export class WorkDirs {
     // Bash refuses a directory that is reached by a link, and the operator's root may be one.
     const realPath = await realpath(own);
     await giveToSessions(realPath);
+    return this.#workspaceAt(realPath, session);
+  }
+
+  #workspaceAt(realPath: string, { client }: OwnedSession): Workspace {
     // The directory lies inside a hidden one, so the hidden ones around it are left out.
     const hidden = this.hidden.filter((place) => !isWithin(realPath, place));
-    return { client: session.client, workDir: realPath, realPath, hidden };
+    return { client, workDir: realPath, realPath, hidden };
   }
 
   /** Returns the own directory of a session. Two sessions never share one, even with unusual ids. */

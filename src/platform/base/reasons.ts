@@ -289,6 +289,25 @@ export const coreReasons = nameReasons({
     about: "The path or a resource that the call names does not exist, or no longer exists.",
     fix: "Check the name; the message names the missing part.",
   },
+  // Files of sessions.
+  FILE_NOT_FOUND: {
+    code: Code.NotFound,
+    httpStatus: 404,
+    about: "The work directory has nothing at this path.",
+    fix: "List the directory.",
+  },
+  FILE_REFUSED: {
+    code: Code.FailedPrecondition,
+    httpStatus: 409,
+    about: "The path leads to something that the service does not open.",
+    fix: "Read the message, which says why, and name another path.",
+  },
+  WORK_DIR_UNAVAILABLE: {
+    code: Code.FailedPrecondition,
+    httpStatus: 409,
+    about: "The replica that answers has no work directory of this session, or may not read it.",
+    fix: "Call after a tool of the session has worked; with several replicas, set `sessions.work_root` to a directory that all share.",
+  },
   // Memory.
   MEMORY_NOT_FOUND: {
     code: Code.NotFound,

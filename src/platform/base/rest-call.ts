@@ -16,6 +16,8 @@ export interface RestCallNotes {
   readonly inputFault?: Fault;
   /** The HTTP status that the handler chose for its success. The method must declare it. */
   successStatus?: number;
+  /** The name of the file that the handler answers with, for those who save it. */
+  fileName?: string;
 }
 
 const notesKey = createContextKey<RestCallNotes | undefined>(undefined, { description: "REST call" });

@@ -36,10 +36,7 @@ export function describeOperation(
   const service = method.parent;
   const parameters = describeParameters(binding, schemas);
   const content = describeRequest(binding, schemas);
-  const success =
-    method.methodKind === "server_streaming"
-      ? streamResponses(describeEventStream(method, schemas, errors.referBody(method)))
-      : unaryResponses(binding, schemas);
+  const success = describeSuccess(binding, schemas, errors);
   return {
     operationId: `${service.name}_${method.name}${index === 0 ? "" : `_${index + 1}`}`,
     summary: toWords(method.name),
@@ -76,6 +73,16 @@ function describeRequest(binding: Binding, schemas: Schemas): object | undefined
 /** Describes a message without the fields that the path fills. */
 function describeRest(desc: DescMessage, omitted: ReadonlySet<DescField>, schemas: Schemas): object {
   return omitted.size === 0 ? describeMessage(desc, schemas) : jsonContent(schemas.describeMessage(desc, omitted));
+}
+
+function describeSuccess(binding: Binding, schemas: Schemas, errors: ErrorResponses): Record<string, object> {
+  const { method, responseField } = binding;
+  if (method.methodKind !== "server_streaming") {
+    return unaryResponses(binding, schemas);
+  }
+  return (responseField?.message ?? method.output).typeName === httpBody
+    ? { 200: { description: `${STATUS_CODES[200]}.`, content: { "*/*": {} } } }
+    : streamResponses(describeEventStream(method, schemas, errors.referBody(method)));
 }
 
 function unaryResponses({ method, responseField, textResponse }: Binding, schemas: Schemas): Record<string, object> {

@@ -9,6 +9,7 @@ import { setRestCallNotes } from "../../platform/base/rest-call.ts";
 import type { Sink } from "../../platform/base/sink.ts";
 import { type BodyReader, noReader } from "../http/body-weight.ts";
 import { signalOf } from "./disconnect.ts";
+import { answerDownload } from "./download.ts";
 import { type ErrorStyle, errorStyleOf } from "./errors.ts";
 import { isUnexpected } from "./failure.ts";
 import { type InputSource, readInput } from "./input.ts";
@@ -165,10 +166,12 @@ async function call(visit: Visit, signal: AbortSignal): Promise<void> {
   const { message, notes } = readInput(target, request, source);
   setRestCallNotes(contextValues, notes);
   const options = { headers, signal, contextValues };
-  const { events } = target;
-  if (events === undefined) {
-    await answerUnary(target, message, response, { ...options, notes });
-  } else {
+  const { events, method } = target;
+  if (events !== undefined) {
     await answerStream({ ...target, events, sink }, message, response, options);
+  } else if (method.methodKind === "server_streaming") {
+    await answerDownload(target, message, response, { ...options, notes });
+  } else {
+    await answerUnary(target, message, response, { ...options, notes });
   }
 }

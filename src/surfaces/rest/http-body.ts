@@ -1,8 +1,8 @@
 // google.api.HttpBody: a body of raw bytes in some media type, passed through unchanged. It may be the whole request or
 // response, or the one field that the rule names, and nothing else.
 
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type HttpBody, HttpBodySchema } from "#gen/google/api/httpbody_pb.js";
 import { openMessageField } from "../../platform/base/json/field-path.ts";
 import { isHttpBody } from "../../platform/base/json/shape.ts";
@@ -32,8 +32,9 @@ export function fillHttpBody(
   body.set(HttpBodySchema.field.data, data);
 }
 
-/** Returns the raw body in its place; an empty body when the field is unset. */
-export function readHttpBody(message: ReflectMessage, place: HttpBodyPlace): HttpBody {
-  const body = place === "whole" ? message : message.get(place);
-  return body.message as HttpBody;
+/** Returns the raw body in its place, octets unless it names a type. An unset field is an empty body. */
+export function readHttpBody(desc: DescMessage, output: Message, place: HttpBodyPlace): HttpBody {
+  const message = reflect(desc, output, false);
+  const body = (place === "whole" ? message : message.get(place)).message as HttpBody;
+  return { ...body, contentType: body.contentType || "application/octet-stream" };
 }

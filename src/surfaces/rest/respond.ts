@@ -149,6 +149,16 @@ export function endStream(response: RestResponse, lastPiece: string | Uint8Array
   }
 }
 
+/** Ends an answer so that its reader sees that the rest is missing. */
+export function breakOff(response: RestResponse): void {
+  if ("stream" in response) {
+    // Node's `destroy` would end the stream as if it were complete.
+    response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  } else {
+    response.destroy();
+  }
+}
+
 /** Ends the connection, or the HTTP/2 stream, with the answer instead of waiting for the rest of the request. */
 export function closeAfter(response: RestResponse): void {
   if ("stream" in response) {

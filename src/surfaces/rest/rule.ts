@@ -160,8 +160,11 @@ function resolveResponseField(method: DescMethod, { responseBody }: HttpRule): D
     return undefined;
   }
   const field = findTopField(method.output, responseBody);
-  if (field === undefined || method.methodKind !== "unary") {
-    throw invalid(method, `response_body ${responseBody} is not a field of a unary ${method.output.typeName}`);
+  if (field === undefined) {
+    throw invalid(method, `response_body ${responseBody} is not a field of ${method.output.typeName}`);
+  }
+  if (method.methodKind !== "unary" && !isHttpBody(field.message)) {
+    throw invalid(method, `response_body ${responseBody} of a stream is not a google.api.HttpBody`);
   }
   return field;
 }

@@ -31,10 +31,10 @@ export interface Target extends Binding {
   readonly leavesInputFaults: boolean;
   /** The place of a raw request body. Undefined when the body is JSON or empty. */
   readonly requestBytes: HttpBodyPlace | undefined;
-  /** The place of a raw answer body. Undefined when the answer is JSON or a stream. */
+  /** The place of a raw answer body, or of its pieces. Undefined when the answer is JSON or a stream of events. */
   readonly responseBytes: HttpBodyPlace | undefined;
   readonly successStatuses: SuccessStatuses;
-  /** Set for a stream: reads its events. */
+  /** Set for a stream of events: reads them. */
   readonly events: EventReader | undefined;
   /** Set for a stream whose readers share encoded text. */
   readonly feed: SharedText | undefined;
@@ -111,7 +111,7 @@ function compileAnswer({
   const place = findHttpBodyPlace(method.output, responseField);
   if (method.methodKind === "server_streaming") {
     if (place !== undefined) {
-      throw invalid(method, "is a stream of google.api.HttpBody, which REST cannot serve");
+      return { responseBytes: place, successStatuses: ok, events: undefined };
     }
     compileBodyShapes(method.output, undefined);
     return { responseBytes: undefined, successStatuses: ok, events: compileEventReader(method) };

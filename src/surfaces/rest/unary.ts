@@ -63,8 +63,6 @@ function sendBytes(
   httpStatus: number,
   { method, output, place }: { method: DescMethod; output: Message; place: HttpBodyPlace },
 ): void {
-  const { contentType, data } = readHttpBody(reflect(method.output, output, false), place);
-  sendBody(response, httpStatus, data, {
-    "content-type": contentType === "" ? "application/octet-stream" : contentType,
-  });
+  const { contentType, data } = readHttpBody(method.output, output, place);
+  sendBody(response, httpStatus, data, { "content-type": contentType });
 }

@@ -69,6 +69,11 @@ const coreCommands: readonly CommandEntry[] = [
     load: async () => (await import("./sessions.ts")).defineSessions,
   },
   {
+    name: "files",
+    about: "list, show and save what agents have written in the work directory of a session",
+    load: async () => (await import("./files.ts")).defineFiles,
+  },
+  {
     name: "schedules",
     about: "start runs by the clock: list, show, create, pause, resume, trigger, delete",
     load: async () => (await import("./schedules.ts")).defineSchedules,

@@ -3,7 +3,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { GenService } from "@bufbuild/protobuf/codegenv2";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
@@ -26,7 +26,9 @@ export type LogClient = Service["log"];
 
 /** Connects to the service at `url`. */
 export function connectTo(url: string, credentials?: Interceptor) {
-  const transport = createGrpcTransport({ baseUrl: url, interceptors: credentials === undefined ? [] : [credentials] });
+  const sessionManager = new Http2SessionManager(url);
+  const interceptors = credentials === undefined ? [] : [credentials];
+  const transport = createGrpcTransport({ baseUrl: url, interceptors, sessionManager });
   return {
     sessions: createClient(SessionService, transport),
     runs: createClient(RunService, transport),
@@ -37,6 +39,8 @@ export function connectTo(url: string, credentials?: Interceptor) {
     system: createClient(SystemService, transport),
     /** Returns the client of a protocol's service. */
     client: <Desc extends DescService>(service: Desc): Client<Desc> => createClient(service, transport),
+    /** Closes the connection. One with a stream that was left early would keep the process alive. */
+    [Symbol.dispose]: (): void => sessionManager.abort(),
   };
 }
 
@@ -65,14 +69,16 @@ export function reasonOf(error: unknown): string | undefined {
 /** Does work that calls the service of the flags. When no service of ours answers there, the error says so and how to fix it. */
 export async function withService<T>(flags: ServiceFlags, work: (service: Service) => Promise<T>): Promise<T> {
   const { url, apiKey } = await findTarget(flags, process.env);
-  return await explainAbsence(url, () => work(connectTo(url, createCredentials(apiKey, process.env))));
+  using service = connectTo(url, createCredentials(apiKey, process.env));
+  return await explainAbsence(url, () => work(service));
 }
 
 /** Does the same with the admin token. */
 export async function withAdministration<T>(flags: ServiceFlags, work: (service: Service) => Promise<T>): Promise<T> {
   const credentials = createAdminCredentials(process.env);
   const { url } = await findTarget(flags, process.env);
-  return await explainAbsence(url, () => work(connectTo(url, credentials)));
+  using service = connectTo(url, credentials);
+  return await explainAbsence(url, () => work(service));
 }
 
 /** Does work that calls the service at `url`, with the same errors. */

@@ -19,6 +19,7 @@ const coreFixes: Readonly<Partial<Record<ReasonName, string>>> = {
   TIMESTAMP_EXPIRED: "set this machine's clock: signatures are good for 120 s",
   RATE_LIMITED: "raise rate_limit.requests_per_second (RUNNEL_RATELIMIT_RPS) of the service, or call less often",
   SESSION_BUSY: "wait for the session's run to end, follow it with `runnel tail`, or add --queue",
+  FILE_NOT_FOUND: "`runnel files list <session>` shows the paths",
   APPROVAL_NOT_FOUND: "`runnel approvals list` shows the ids",
   APPROVAL_CHANGED: "`runnel approvals show <id>` shows the request and its digest",
   APPROVAL_DECIDED: "`runnel approvals show <id>` shows who has decided",

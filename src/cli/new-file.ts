@@ -50,8 +50,13 @@ export class NewFile implements AsyncDisposable {
     }
   }
 
-  async write(text: string): Promise<void> {
-    this.#held += text;
+  async write(content: string | Uint8Array): Promise<void> {
+    if (typeof content !== "string") {
+      await this.#flush();
+      await this.#append(content);
+      return;
+    }
+    this.#held += content;
     if (this.#held.length >= heldCharsMax) {
       await this.#flush();
     }
@@ -75,12 +80,16 @@ export class NewFile implements AsyncDisposable {
   }
 
   async #flush(): Promise<void> {
+    await this.#append(this.#held);
+    this.#held = "";
+  }
+
+  async #append(content: string | Uint8Array): Promise<void> {
     try {
-      await this.#handle.appendFile(this.#held);
+      await this.#handle.appendFile(content);
     } catch (cause) {
       throw unwritable(this.path, cause);
     }
-    this.#held = "";
   }
 }
 

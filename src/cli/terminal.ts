@@ -64,6 +64,16 @@ export function print(text: string): Promise<void> {
   return write(forPeople(text, process.stdout));
 }
 
+/** Whether a terminal is on standard output, which shows text alone. */
+export function showsText(): boolean {
+  return process.stdout.isTTY === true;
+}
+
+/** Prints bytes on standard output as they are. Waits while its reader is slow. */
+export function printBytes(bytes: Uint8Array): Promise<void> {
+  return write(bytes);
+}
+
 /** Prints a JSON document as a line on standard output. Waits while its reader is slow. */
 export function printJson(value: unknown): Promise<void> {
   return write(`${forPrograms(textOf(value), process.stdout)}\n`);
@@ -71,12 +81,12 @@ export function printJson(value: unknown): Promise<void> {
 
 let hearsClosedPipe = false;
 
-async function write(text: string): Promise<void> {
+async function write(content: string | Uint8Array): Promise<void> {
   if (!hearsClosedPipe) {
     hearsClosedPipe = true;
     process.stdout.on("error", leaveQuietly);
   }
-  if (!process.stdout.write(text)) {
+  if (!process.stdout.write(content)) {
     await once(process.stdout, "drain");
   }
 }

@@ -11,8 +11,8 @@ import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflectio
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
-import { McpService } from "#gen/runnel/v1/mcp_service_pb.js";
 import { FileService } from "#gen/runnel/v1/file_service_pb.js";
+import { McpService } from "#gen/runnel/v1/mcp_service_pb.js";
 import { MemoryService } from "#gen/runnel/v1/memory_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";

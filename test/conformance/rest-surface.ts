@@ -1,8 +1,8 @@
 // The API over REST and SSE, by fetch.
 
 import { create, type DescMessage, type MessageInitShape, toJson } from "@bufbuild/protobuf";
-import { CallMcpToolRequestSchema, ListMcpToolsRequestSchema } from "#gen/runnel/v1/mcp_service_pb.js";
 import { ListFilesRequestSchema } from "#gen/runnel/v1/file_service_pb.js";
+import { CallMcpToolRequestSchema, ListMcpToolsRequestSchema } from "#gen/runnel/v1/mcp_service_pb.js";
 import {
   CancelRunsRequestSchema,
   ListRunResultsRequestSchema,

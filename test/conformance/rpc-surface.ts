@@ -1,8 +1,8 @@
 // The API through its RPCs: a client of any RPC protocol that implements these two methods is a surface.
 
 import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { McpService } from "#gen/runnel/v1/mcp_service_pb.js";
 import { FileService } from "#gen/runnel/v1/file_service_pb.js";
+import { McpService } from "#gen/runnel/v1/mcp_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";

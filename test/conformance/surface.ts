@@ -2,8 +2,8 @@
 // numbers as numbers, states in lower case, JSON fields parsed), failures as one class.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { CallMcpToolRequestSchema, ListMcpToolsRequestSchema } from "#gen/runnel/v1/mcp_service_pb.js";
 import type { ListFilesRequestSchema, ReadFileRequestSchema } from "#gen/runnel/v1/file_service_pb.js";
+import type { CallMcpToolRequestSchema, ListMcpToolsRequestSchema } from "#gen/runnel/v1/mcp_service_pb.js";
 import type {
   CancelRunsRequestSchema,
   ListRunResultsRequestSchema,

@@ -39,7 +39,7 @@ export function initialTexts(fields: readonly ArgumentField[]): ArgumentTexts {
   return Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
 }
 
-/** Returns the arguments as JSON, and what is wrong with fields by their names: these are left out. */
+/** Returns the arguments as JSON, and the problems of fields by their names: such a field is left out. */
 export function argumentsOf(
   fields: readonly ArgumentField[],
   texts: ArgumentTexts,

@@ -4,8 +4,10 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { ScheduleService } from "#gen/runnel/v1/schedule_service_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { enterAdminToken, expectCalm, openConsole, seeText } from "./console-page.ts";
 import { setConsoleStage } from "./stage.ts";
@@ -62,8 +64,27 @@ test("the queue says what waits for what, oldest first, and the operator sees th
     /^Of all clients, 2 queued, 0 waiting, 1 behind another run of their session\. The oldest has waited/,
   );
   await expectFit(page, "a queue");
+  const schedule = page.getByRole("table", { name: "Your schedules" }).getByRole("row").filter({ hasText: "nightly" });
+  await schedule.getByRole("button", { name: "Pause nightly" }).click();
+  await schedule.getByText("paused").waitFor();
+  await schedule.getByRole("button", { name: "Start now a run of nightly" }).click();
+  await seeText(page, "session already running");
+  await schedule.getByRole("button", { name: "Resume nightly" }).click();
+  await schedule.getByRole("button", { name: "Pause nightly" }).waitFor();
   await client.call(RunService.method.cancelRun, { runId: waits });
   await rows.nth(2).waitFor({ state: "detached" });
+  provider.respond((wire) => wire.hang());
+  await client.call(RunService.method.cancelRun, { runId: behind });
   await client.call(RunService.method.cancelRun, { runId: first });
-  expectCalm(opened);
+  await until("the session to be free", async () => {
+    const { session } = await client.call(SessionService.method.getSession, { sessionId: busy });
+    return session?.status === Session_State.CANCELLED;
+  });
+  await schedule.getByRole("button", { name: "Start now a run of nightly" }).click();
+  await seeText(page, "A run of the schedule has started.");
+  const { runs } = await client.call(RunService.method.listRuns, { sessionId: busy, pageSize: 1 });
+  await schedule.getByRole("link", { name: `run ${runs[0]?.runId.slice(-8)}` }).waitFor();
+  await client.call(RunService.method.cancelRun, { runId: runs[0]?.runId ?? "" });
+  // The browser complains about the refusal of a busy session.
+  expectCalm({ ...opened, complaints: opened.complaints.filter((each) => !each.includes("status of 400")) });
 });

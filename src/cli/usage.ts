@@ -93,7 +93,7 @@ function groupRows({ series }: UsageReport): string[][] {
       ...showTimes(total?.duration),
       showTimes(total?.firstText)[0] ?? "",
       String(promptTokens + completionTokens),
-      showMicros(total?.costMicroUsd ?? 0n),
+      showCost(total?.costMicroUsd ?? 0n, promptTokens + completionTokens),
     ];
   });
 }
@@ -132,8 +132,13 @@ async function sumDay(
 function rowsOf({ tokens, tokensMax, costMicroUsd, costMicroUsdMax }: GetUsageResponse): string[][] {
   return [
     ["tokens", String(tokens), tokensMax === 0n ? "no limit" : String(tokensMax)],
-    ["US dollars", showMicros(costMicroUsd), costMicroUsdMax === 0n ? "no limit" : showMicros(costMicroUsdMax)],
+    ["US dollars", showCost(costMicroUsd, tokens), costMicroUsdMax === 0n ? "no limit" : showMicros(costMicroUsdMax)],
   ];
+}
+
+/** A sum counts an unknown price as 0. */
+function showCost(micros: bigint, tokens: bigint): string {
+  return micros === 0n && tokens > 0n ? "unknown" : showMicros(micros);
 }
 
 /** Prints exactly, because single runs cost fractions of a cent. */

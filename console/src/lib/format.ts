@@ -64,6 +64,11 @@ export function formatCost(microUsd: number): string {
   return usd === 0 ? "$0" : usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
+/** Returns a cost; undefined for tokens without any cost, because sums count an unknown price as 0. */
+export function knownCost(microUsd: number, tokens: number): number | undefined {
+  return microUsd === 0 && tokens > 0 ? undefined : microUsd;
+}
+
 /** Returns all digits. Example: 12345 millionths give `$0.012345`, and 5000000 give `$5.00`. */
 export function formatExactCost(microUsd: number): string {
   return `$${(microUsd / 1e6).toFixed(6).replace(/0{0,4}$/, "")}`;

@@ -2,6 +2,7 @@
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { UsagePoint, UsageReport, UsageSeries } from "#gen/runnel/v1/usage_service_pb.js";
+import { knownCost } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import type { Period, Series } from "../ui/chart.tsx";
 
@@ -40,7 +41,7 @@ export const runsOf: Measure = (point) =>
 export const failedOf: Measure = (point) => Number(point?.failed ?? 0n);
 export const tokensOf: Measure = (point) =>
   point === undefined ? 0 : Number(point.promptTokens + point.completionTokens);
-export const costOf: Measure = (point) => Number(point?.costMicroUsd ?? 0n);
+export const costOf: Measure = (point) => knownCost(Number(point?.costMicroUsd ?? 0n), tokensOf(point) ?? 0);
 
 type Times = "duration" | "firstText";
 type Percentile = "p50Ms" | "p95Ms" | "p99Ms";

@@ -36,7 +36,7 @@ export function SumTable({ report, filter }: { readonly report: UsageReport; rea
                 <Times times={series.total?.duration} percentiles={["p50Ms", "p95Ms", "p99Ms"]} />
                 <Times times={series.total?.firstText} percentiles={["p50Ms", "p95Ms"]} />
                 <td>{formatCount(tokensOf(series.total) ?? 0)}</td>
-                <td>{formatExactCost(costOf(series.total) ?? 0)}</td>
+                <td>{formatOrUnknown(costOf(series.total))}</td>
               </tr>
             ))}
           </tbody>
@@ -45,6 +45,10 @@ export function SumTable({ report, filter }: { readonly report: UsageReport; rea
       {report.series.length > linesMax && <p className="hint">The charts draw the first {linesMax} rows.</p>}
     </section>
   );
+}
+
+function formatOrUnknown(microUsd: number | undefined): string {
+  return microUsd === undefined ? "unknown" : formatExactCost(microUsd);
 }
 
 function Times({

@@ -165,11 +165,17 @@ function Values({
     <p className="chart-values" data-lines={isLines || undefined}>
       {series.map(({ name, values, whole }, index) => (
         <span key={name} data-series={index} data-lower={index < series.length - 1 || undefined}>
-          <b>{show(shown === undefined ? (whole ?? values.reduce<number>(add, 0)) : values[shown], format)}</b> {name}
+          <b>{show(shown === undefined ? (whole ?? sumOf(values)) : values[shown], format)}</b> {name}
         </span>
       ))}
     </p>
   );
+}
+
+/** Returns undefined where nothing was measured that would add something. */
+function sumOf(values: readonly (number | undefined)[]): number | undefined {
+  const sum = values.reduce<number>(add, 0);
+  return sum === 0 && values.includes(undefined) ? undefined : sum;
 }
 
 function show(value: number | undefined, format: (value: number) => string): string {

@@ -2,7 +2,7 @@
 
 import type { GetUsageResponse } from "#gen/runnel/v1/system_service_pb.js";
 import { useNow } from "../lib/clock.ts";
-import { formatCost, formatCount, formatCountdown, formatDay } from "../lib/format.ts";
+import { formatCost, formatCount, formatCountdown, formatDay, knownCost } from "../lib/format.ts";
 import type { Amounts } from "./usage-data.ts";
 
 const dayMs = 86_400_000;
@@ -50,7 +50,8 @@ function describe({ runs, input, output, costMicroUsd }: Amounts): string {
   if (runs === 0) {
     return "No run has ended today.";
   }
-  const what = `${formatCount(input + output)} tokens and ${formatCost(costMicroUsd)}`;
+  const known = knownCost(costMicroUsd, input + output);
+  const what = `${formatCount(input + output)} tokens and ${known === undefined ? "an unknown cost" : formatCost(known)}`;
   return `${runs === 1 ? "1 run has" : `${formatCount(runs)} runs have`} ended today, with ${what}.`;
 }
 

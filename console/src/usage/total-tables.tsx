@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { formatCost, formatCount, formatExactCost } from "../lib/format.ts";
+import { formatCost, formatCount, formatExactCost, knownCost } from "../lib/format.ts";
 import { withParameter } from "../lib/parameters.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
@@ -84,9 +84,9 @@ function TotalTable({
   );
 }
 
-/** The service counts an unknown price as 0, so tokens without any cost have an unknown one. */
 function formatKnownCost({ input, output, costMicroUsd }: Amounts, format: (microUsd: number) => string): string {
-  return costMicroUsd === 0 && input + output > 0 ? "unknown" : format(costMicroUsd);
+  const known = knownCost(costMicroUsd, input + output);
+  return known === undefined ? "unknown" : format(known);
 }
 
 function Name({ field, name, count }: { readonly field: Field; readonly name: string; readonly count: number }) {

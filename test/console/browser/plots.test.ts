@@ -128,11 +128,17 @@ test("agents and models have lines of their own, and a name leads to its plots a
   await stage.complete("triage");
   await stage.complete("triage", used, "gpt-4o");
   await stage.complete("<img src=x onerror=alert(1)>", broken);
+  await stage.complete("unpriced", used, "gpt-house");
   const opened = await openConsole(stage.service.url, "plots?last=6h&by=agent", { viewport });
   const { page } = opened;
   expect((await cellsOf(page, "triage")).slice(0, 2)).toEqual(["2", "0"]);
   expect((await cellsOf(page, "<img src=x")).slice(0, 2)).toEqual(["1", "1"]);
   expect(await page.locator("main img").count()).toBe(0);
+  expect((await cellsOf(page, "triage")).at(-1)).toMatch(/^\$0\.0/);
+  expect((await cellsOf(page, "unpriced")).at(-1)).toBe("unknown");
+  await chart(page, "Cost")
+    .filter({ hasText: /– unpriced/ })
+    .waitFor();
   await chart(page, "Duration of a run, p95").filter({ hasText: "triage" }).waitFor();
   expect(await page.locator(".chart path[data-series='1']").count()).toBe(6);
   await expectFit(page, "plots by agent");

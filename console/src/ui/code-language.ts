@@ -2,7 +2,7 @@
 
 /** Returns the end of the name of a file, which tells its language. Example: `ts` of `src/main.ts`. */
 export function languageOfPath(path: string): string {
-  return /\.?([^./]*)$/.exec(path)?.[1] ?? "";
+  return path.slice(Math.max(path.lastIndexOf("."), path.lastIndexOf("/")) + 1);
 }
 
 /** Returns JSON for an object or a list, and no language for other texts. */

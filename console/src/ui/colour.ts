@@ -9,7 +9,7 @@ export interface CodePiece {
   readonly type: TokenType;
 }
 
-/** The library takes the square of a hostile text: what is behind this has the colour of text. */
+/** The library's time grows with the square of a hostile text. Code behind this limit has the colour of text. */
 const colouredCharsMax = 8_000;
 
 const options: ReadonlyMap<string, ParseOptions> = new Map(languages.map(({ id, config = {} }) => [id, config]));

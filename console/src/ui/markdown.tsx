@@ -6,7 +6,7 @@ import { visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { usePart } from "./show-more.tsx";
 
-/** What is behind it has no colours: each word with a colour is an element. */
+/** Blocks behind this limit have no colours: each coloured word is an element. */
 const colouredCharsMax = 50_000;
 
 /** Shows Markdown. `isLive` shows where the text is being written. */

@@ -1,11 +1,13 @@
 // The flags that say which agent answers, and the session that is created with them.
 
 import { resolve } from "node:path";
-import { fromJson, type JsonObject } from "@bufbuild/protobuf";
+import { create, equals, fromJson, type JsonObject } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { type Agent, AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { readAgentField } from "./agent-fields.ts";
+import { CommandError } from "./command-error.ts";
 import type { SessionClient } from "./connect.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { readInput } from "./input.ts";
 import { withWorkDir } from "./work-dir.ts";
 
@@ -64,13 +66,28 @@ export async function createSession(sessions: SessionClient, flags: AgentFlags, 
   return (await withWorkDir(workDir, asJson, () => sessions.createSession({ ...request, workDir }))).sessionId;
 }
 
-/** Returns the agent of the flags. */
-export async function readAgent(flags: AgentFlags): Promise<Agent> {
-  const { agent, model, tools, approve, schema, set = {} } = flags;
-  const isPreset = agent !== "";
-  const builtin = tools ?? (isPreset || set.tools !== undefined ? [] : defaultTools);
+/**
+ * Returns the settings of the flags for the runs of an existing session; undefined without any. Throws a `CommandError` for flags
+ * that only a new session takes.
+ */
+export async function readReplacements(flags: AgentFlags): Promise<Agent | undefined> {
+  const wrong = flags.agent !== "" ? "--agent" : flags.workDir !== undefined ? "--work-dir" : undefined;
+  if (wrong !== undefined) {
+    const fix = `leave ${wrong} out, or leave --session out to begin a new session`;
+    throw new CommandError(`${wrong} is for a new session: the one of --session has its own`, {
+      ...{ reason: "USAGE", fix, exitCode: exitCodes.invalidUsage },
+    });
+  }
+  const agent = await readAgent(flags, true);
+  return equals(AgentSchema, agent, create(AgentSchema)) ? undefined : agent;
+}
+
+/** Returns the agent of the flags. `isKnown` means that they replace fields of an agent which the service has. */
+export async function readAgent(flags: AgentFlags, isKnown: boolean = flags.agent !== ""): Promise<Agent> {
+  const { model, tools, approve, schema, set = {} } = flags;
+  const builtin = tools ?? (isKnown || set.tools !== undefined ? [] : defaultTools);
   return fromJson(AgentSchema, {
-    ...(isPreset ? {} : { name: "cli" }),
+    ...(isKnown ? {} : { name: "cli" }),
     ...set,
     ...(model !== "" && { model }),
     ...(builtin.length + approve.length > 0 && {

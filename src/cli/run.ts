@@ -1,8 +1,9 @@
 // `runnel run` and `runnel tail`: send a message and follow its run, or follow a known run.
 
 import type { Command } from "commander";
+import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { SendMessageResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
-import { type AgentFlags, addAgentFlags, createSession } from "./agent-flags.ts";
+import { type AgentFlags, addAgentFlags, createSession, readReplacements } from "./agent-flags.ts";
 import { answerJson } from "./answer-json.ts";
 import { readSequence } from "./arguments.ts";
 import { type Service, withService } from "./connect.ts";
@@ -38,7 +39,7 @@ export function defineRun(command: Command): void {
       (path, paths: readonly string[]) => [...paths, path],
       [],
     )
-    .option("--session <id>", "existing session; its agent answers")
+    .option("--session <id>", "existing session; its agent answers, with the settings of these flags for this run")
     .option("--queue", "wait while another run of the session is active")
     .option("--detach", "print the id of the run, and do not follow it")
     .action(async (words: string, flags: RunFlags) => {
@@ -46,10 +47,14 @@ export function defineRun(command: Command): void {
       const output = outputOf(command);
       await withService(flags, async (service) => {
         const { sessions } = service;
-        const sessionId = flags.session ?? (await createSession(sessions, flags, output.asJson));
-        const request = { sessionId, ...input, queueIfBusy: flags.queue === true };
-        const response = await withModelHint(service, flags.model, () => sessions.sendMessage(request));
-        const { runId } = response;
+        const send = (sessionId: string, agent?: Agent) =>
+          sessions.sendMessage({ sessionId, ...(agent && { agent }), ...input, queueIfBusy: flags.queue === true });
+        const response = await withModelHint(service, flags.model, async () =>
+          flags.session === undefined
+            ? await send(await createSession(sessions, flags, output.asJson))
+            : await send(flags.session, await readReplacements(flags)),
+        );
+        const { runId, sessionId } = response;
         if (flags.detach === true) {
           await output.answer(answerJson(SendMessageResponseSchema, response), () => runId);
           output.note(`follow it: ${lineFor(flags, `runnel tail ${runId}`)}`);

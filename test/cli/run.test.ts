@@ -64,6 +64,33 @@ test("run --queue waits for the run before it in its session, which run without 
   expect(String(timesOf(stdout).at(-1)) <= String(timesOf(queued.stdout)[0])).toBe(true);
 });
 
+test("flags of the agent replace its settings in a session for one run, except those that only a new session takes", async () => {
+  const { provider, url } = await startWithProvider();
+  provider.respond(answer("one"), answer("two"), answer("three"));
+  const first = await runCommand(["run", "hello", "--model", "gpt-4o", "--json", "--url", url]);
+  const { session_id: sessionId } = JSON.parse(first.stderr);
+  const inSession = (...flags: string[]) =>
+    runCommand(["run", "again", "--session", sessionId, "--url", url, "--json", ...flags]);
+  expect((await inSession("--model", "gpt-4o-mini", "--set", "temperature=0.5")).code).toBe(0);
+  expect((await inSession()).code).toBe(0);
+  expect(provider.requests.map(({ body }) => [body.model, body.temperature])).toEqual([
+    ["gpt-4o", undefined],
+    ["gpt-4o-mini", 0.5],
+    ["gpt-4o", undefined],
+  ]);
+  for (const [flag, value] of [
+    ["--agent", "default"],
+    ["--work-dir", "/tmp"],
+  ] as const) {
+    const { code, stderr } = await inSession(flag, value);
+    expect({ code, ...JSON.parse(stderr) }).toMatchObject({
+      ...{ code: 2, reason: "USAGE", error: expect.stringContaining(`${flag} is for a new session`) },
+      fix: `leave ${flag} out, or leave --session out to begin a new session`,
+    });
+  }
+  expect(provider.requests).toHaveLength(3);
+});
+
 test("a failed run makes run and tail exit with 3", async () => {
   const { provider, url } = await startWithProvider();
   provider.respond(fail(401, '{"error":{"message":"wrong key"}}'));

@@ -1,7 +1,7 @@
 // `runnel chat`: a conversation in the terminal. In a pipe each line of standard input is a message.
 
 import type { Command } from "commander";
-import { type AgentFlags, addAgentFlags } from "../agent-flags.ts";
+import { type AgentFlags, addAgentFlags, readReplacements } from "../agent-flags.ts";
 import { mayAsk } from "../ask.ts";
 import { explainAbsence, withService } from "../connect.ts";
 import { example } from "../example.ts";
@@ -23,7 +23,7 @@ interface ChatFlags extends AgentFlags, ServiceFlags {
 export function defineChat(command: Command): void {
   addAgentFlags(addServiceFlags(command))
     .addHelpText("after", example("runnel chat --tools list_dir,read_file"))
-    .option("--session <id>", "session to resume; its agent answers")
+    .option("--session <id>", "session to resume; its agent answers, with the settings of these flags")
     .action(async ({ session, ...flags }: ChatFlags) => {
       const output = outputOf(command);
       const isPerson = mayAsk(output.asJson);
@@ -32,7 +32,7 @@ export function defineChat(command: Command): void {
       await withService(flags, async (service) => {
         const conversation = new Conversation({ service, flags, output, isPerson, createStyle });
         if (session !== undefined) {
-          await conversation.resume(session);
+          await conversation.resume(session, await readReplacements(flags));
         }
         await (isPerson ? talk(conversation, flags, output) : sendLines(conversation));
       });

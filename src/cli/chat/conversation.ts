@@ -1,6 +1,8 @@
 // A conversation in the terminal: its session, and the settings of its next runs. The session begins with the first message.
 
+import { create } from "@bufbuild/protobuf";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { type Agent, AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { systemClock } from "../../platform/base/clock.ts";
 import { type AgentFlags, createSession } from "../agent-flags.ts";
 import { CommandError } from "../command-error.ts";
@@ -33,6 +35,8 @@ export class Conversation {
   #flags: AgentFlags;
   /** The model of the next runs; empty for that of the agent. */
   #model: string;
+  /** The settings with which the runs of a resumed session replace those of its agent. */
+  #replacements: Agent | undefined;
   #sessionId: string | undefined;
 
   constructor(options: ConversationOptions) {
@@ -60,7 +64,9 @@ export class Conversation {
     const { service, output, isPerson } = this.#options;
     this.#sessionId ??= await createSession(service.sessions, this.#flags, output.asJson);
     const sessionId = this.#sessionId;
-    const request = { sessionId, message, ...(this.#model !== "" && { agent: { model: this.#model } }) };
+    const replaced = this.#replacements;
+    const agent = this.#model === "" ? replaced : { ...(replaced ?? create(AgentSchema)), model: this.#model };
+    const request = { sessionId, message, ...(agent && { agent }) };
     const { runId } = await withModelHint(service, this.#model, () => service.sessions.sendMessage(request));
     if (!isPerson) {
       output.note(`session ${sessionId}  run ${runId}`, { note: "started", session_id: sessionId, run_id: runId });
@@ -69,9 +75,10 @@ export class Conversation {
   }
 
   /** Continues another session: prints the end of its conversation, and the run that is active. */
-  async resume(sessionId: string): Promise<void> {
+  async resume(sessionId: string, replacements?: Agent): Promise<void> {
     const { service, output, isPerson, createStyle } = this.#options;
     await service.sessions.getSession({ sessionId });
+    this.#replacements = replacements;
     this.#sessionId = sessionId;
     if (!isPerson) {
       return;

@@ -6,7 +6,7 @@ import { SendMessageResponseSchema } from "#gen/runnel/v1/session_service_pb.js"
 import { type AgentFlags, addAgentFlags, createSession, readReplacements } from "./agent-flags.ts";
 import { answerJson } from "./answer-json.ts";
 import { readSequence } from "./arguments.ts";
-import { type Service, withService } from "./connect.ts";
+import { reasonOf, type Service, type SessionClient, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { leaveOnInterrupt } from "./interrupt.ts";
@@ -51,7 +51,7 @@ export function defineRun(command: Command): void {
           sessions.sendMessage({ sessionId, ...(agent && { agent }), ...input, queueIfBusy: flags.queue === true });
         const response = await withModelHint(service, flags.model, async () =>
           flags.session === undefined
-            ? await send(await createSession(sessions, flags, output.asJson))
+            ? await sendFirst(sessions, await createSession(sessions, flags, output.asJson), send)
             : await send(flags.session, await readReplacements(flags)),
         );
         const { runId, sessionId } = response;
@@ -64,6 +64,23 @@ export function defineRun(command: Command): void {
         await showRun(service, { runId, after: 0n, flags, output, onlyOutput: flags.schema !== undefined });
       });
     });
+}
+
+/** Sends the first message of a session. When it is refused, no empty session is left behind. */
+async function sendFirst<T>(
+  sessions: SessionClient,
+  sessionId: string,
+  send: (sessionId: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await send(sessionId);
+  } catch (error) {
+    if (reasonOf(error) !== undefined) {
+      // The refusal is the news, whatever becomes of the session.
+      await sessions.deleteSession({ sessionId }).catch(() => {});
+    }
+    throw error;
+  }
 }
 
 /** Defines `tail`. */

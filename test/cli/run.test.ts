@@ -126,6 +126,8 @@ test("a refusal of the service is printed with the id of the call, and exit code
     expect(failure).toMatchObject({ error: expect.stringMatching(told), request_id: expect.any(String) });
     expect(failure.reason).toMatch(/^[A-Z_]+$/);
   }
+  const { stdout } = await runCommand(["sessions", "list", "--json", "--url", url]);
+  expect(JSON.parse(stdout)).toEqual({ sessions: [] });
 });
 
 test("a wrong model or preset is refused with the nearest one, before and after its provider was asked", async () => {

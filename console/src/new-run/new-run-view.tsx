@@ -1,6 +1,5 @@
 // Starts a run, and shows the same call in other languages. It also repeats a run with its input edited, and forks a session.
 
-import { createClient } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
@@ -8,7 +7,7 @@ import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import type { GetRunInputResponse } from "#gen/runnel/v1/run_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { transport } from "../api/transport.ts";
+import { startRun } from "../api/first-message.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { CallExamples } from "./call-examples.tsx";
@@ -19,8 +18,6 @@ import { FilesField } from "./files-field.tsx";
 import { ForkPoint } from "./fork-point.tsx";
 import { MoreSettings } from "./more-settings.tsx";
 import { findProblems, makeAgent, type Problems, problemsOf, settingsOf, startTimeOf } from "./settings.ts";
-
-const sessions = createClient(SessionService, transport);
 
 // `lazy` takes the default export.
 // biome-ignore lint/style/noDefaultExport: see above.
@@ -235,21 +232,19 @@ function NewRunForm({ draft: first, origin }: { readonly draft: Draft; readonly 
 async function start(draft: Draft, origin: GetRunInputResponse | undefined): Promise<string> {
   const { fork, forkCount, preset, workDir, message, files, annotations } = draft;
   const startTime = startTimeOf(draft);
-  const { sessionId } = await sessions.createSession({
-    agent: makeAgent(draft, origin?.agent),
-    preset,
-    workDir,
-    ...(fork !== "" && { fork: { sessionId: fork, messageCount: forkCount } }),
-    requestId: crypto.randomUUID(),
-  });
-  const { runId } = await sessions.sendMessage({
-    sessionId,
-    ...(files.length === 0 ? { message } : { messages: [withFiles(message, files)] }),
-    ...(startTime !== undefined && { startTime }),
-    annotations,
-    requestId: crypto.randomUUID(),
-  });
-  return runId;
+  return await startRun(
+    {
+      agent: makeAgent(draft, origin?.agent),
+      preset,
+      workDir,
+      ...(fork !== "" && { fork: { sessionId: fork, messageCount: forkCount } }),
+    },
+    {
+      ...(files.length === 0 ? { message } : { messages: [withFiles(message, files)] }),
+      ...(startTime !== undefined && { startTime }),
+      annotations,
+    },
+  );
 }
 
 /** A preset has a name of its own, which the usual one would replace. */

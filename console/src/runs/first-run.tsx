@@ -1,13 +1,10 @@
 // What the list shows before the first run: one click to a live one, with tools that only read, and lines to paste.
 
-import { createClient } from "@connectrpc/connect";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { serviceUrl, transport } from "../api/transport.ts";
+import { startRun } from "../api/first-message.ts";
+import { serviceUrl } from "../api/transport.ts";
 import { EmptyState, Failure } from "../ui/notice.tsx";
-
-const sessions = createClient(SessionService, transport);
 
 // biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
 export default function FirstRun() {
@@ -18,9 +15,8 @@ export default function FirstRun() {
     setBusy(true);
     try {
       const agent = { name: "first", tools: { builtin: ["list_dir", "read_file"] } };
-      const { sessionId } = await sessions.createSession({ agent });
       const message = "Explore this directory: list its files, and read the README if there is one.";
-      const { runId } = await sessions.sendMessage({ sessionId, message });
+      const runId = await startRun({ agent }, { message });
       navigate(`/runs/${runId}`);
     } catch (failure) {
       setError(failure);

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { answer, callTools } from "../../fakes/provider.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole, seeText } from "./console-page.ts";
@@ -117,4 +118,14 @@ test("a run starts later, as a preset that keeps its name", async () => {
   });
   const { run } = await client.call(getRun, { runId });
   expect(run?.startTime?.seconds ?? run?.endTime).toBeUndefined();
+});
+
+test("a refused run leaves no session behind, and its form stays as it was", async () => {
+  const { client, page } = await setStage();
+  await page.getByLabel("Message").fill("Look around.");
+  await page.getByLabel("Model", { exact: true }).fill("claude-unknown");
+  await page.getByRole("button", { name: "Start the run" }).click();
+  await page.getByRole("alert").filter({ hasText: "claude-unknown" }).waitFor();
+  expect((await client.call(SessionService.method.listSessions, {})).sessions).toEqual([]);
+  expect(await page.getByLabel("Message").inputValue()).toBe("Look around.");
 });

@@ -3,9 +3,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { printFrame } from "../../src/surfaces/ag-ui/events.ts";
-import { GrpcClient } from "../harness/grpc.ts";
-import { startService } from "../harness/service.ts";
-import { bind, done, HandWorker, hello, readLog, type Said, start } from "../runners/hand-worker.ts";
+import { done, hello, openWorkerStage, readLog, type Said, start } from "../runners/hand-worker.ts";
 import { ask, clients, openAgent } from "./stage.ts";
 import { expectFolds, openFold } from "./verify-folds.ts";
 
@@ -25,11 +23,7 @@ const changed = { conversation: { count: 2 }, actor: { likes: { "a/b~c": [1] }, 
 let log: readonly RunResult[];
 
 beforeEach(async () => {
-  const service = await startService();
-  const client = new GrpcClient(service.target);
-  const worker = new HandWorker(service.target);
-  await worker.register();
-  await bind(client, { approvalPolicy: { required: true } });
+  const { client, worker } = await openWorkerStage({ binding: { approvalPolicy: { required: true } } });
   const runId = await start(client);
   await worker.report(await worker.take(), said);
   log = await readLog(client, runId);

@@ -8,10 +8,8 @@ import { HostModelService } from "#gen/runnel/host/v1/host_model_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { openProvider } from "../fixtures.ts";
-import { GrpcClient } from "../harness/grpc.ts";
-import { startService } from "../harness/service.ts";
 import { connect } from "../runlog/store.ts";
-import { type Accepted, bind, done, HandWorker, readLog, type Said, start } from "../runners/hand-worker.ts";
+import { done, openWorkerStage, readLog, type Said, start } from "../runners/hand-worker.ts";
 
 const test = base.extend("talk", () => openTalk());
 
@@ -21,12 +19,10 @@ const { getArtifact, readArtifact } = HostArtifactService.method;
 
 async function openTalk(model = "gpt-4o", flags: Partial<Config> = {}) {
   const provider = await openProvider();
-  const service = await startService({ openaiBaseUrl: provider.baseUrl, openaiKey: "sk-test", ...flags });
-  const client = new GrpcClient(service.target);
-  const worker = new HandWorker(service.target);
-  await worker.register();
-  await bind(client, { resourcePolicy: { allowedModels: [model] } });
-  const hostOf = ({ runToken }: Accepted) => new GrpcClient(service.target, { authorization: `Bearer ${runToken}` });
+  const { client, worker, hostOf, ...service } = await openWorkerStage({
+    flags: { openaiBaseUrl: provider.baseUrl, openaiKey: "sk-test", ...flags },
+    binding: { resourcePolicy: { allowedModels: [model] } },
+  });
   /** Starts a run for an event with this input. */
   const say = async (input: object, event: object = {}) => {
     await start(client, { ...event, input });

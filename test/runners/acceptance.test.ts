@@ -17,26 +17,17 @@ import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { GrpcClient, reasonOf } from "../harness/grpc.ts";
+import { reasonOf } from "../harness/grpc.ts";
 import { createMovedClock, type MovedClock } from "../harness/moved-clock.ts";
-import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { type Accepted, bind, dispositions, done, getRun, HandWorker, hello, readLog, start } from "./hand-worker.ts";
+import { dispositions, done, getRun, HandWorker, hello, openWorkerStage, readLog, start } from "./hand-worker.ts";
 
 const { getTool } = HostToolService.method;
 const { getState } = HostStorageService.method;
 const { pageHistory } = HostHistoryService.method;
 const { getArtifact, readArtifact } = HostArtifactService.method;
 
-async function openStage(binding: object = {}, clock?: MovedClock) {
-  const service = await startService({}, clock === undefined ? {} : { clock });
-  const client = new GrpcClient(service.target);
-  const worker = new HandWorker(service.target);
-  await worker.register();
-  await bind(client, binding);
-  const hostOf = ({ runToken }: Accepted) => new GrpcClient(service.target, { authorization: `Bearer ${runToken}` });
-  return { ...service, client, worker, hostOf };
-}
+const openStage = (binding: object = {}, clock?: MovedClock) => openWorkerStage({ binding, clock });
 
 /** The host's error code of a call that must fail. */
 async function codeOf(call: Promise<unknown>): Promise<string | undefined> {

@@ -16,10 +16,9 @@ import { connectHttp2Transport } from "../conformance/transports.ts";
 import { credentialsOf, defaultClientId } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
-import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { connect } from "../runlog/store.ts";
-import { type Accepted, bind, dispositions, done, HandWorker, hello, type Said, start } from "./hand-worker.ts";
+import { type Accepted, bind, dispositions, done, hello, openWorkerStage, type Said, start } from "./hand-worker.ts";
 
 const test = base.extend("stage", () => openService());
 
@@ -28,16 +27,10 @@ const { APPROVE, REJECT } = Approval_Decision;
 const ban: Said = ["action.requested", { action: "ban", target: { user: "u-2" }, payload: { days: 3 } }];
 
 async function openService(approvalPolicy: object | null = { required: true }) {
-  const service = await startService();
-  const client = new GrpcClient(service.target);
-  const worker = new HandWorker(service.target);
-  await worker.register();
-  await bind(client, approvalPolicy === null ? {} : { approvalPolicy });
-  const hostOf = ({ runToken }: Accepted) => new GrpcClient(service.target, { authorization: `Bearer ${runToken}` });
+  const stage = await openWorkerStage({ binding: approvalPolicy === null ? {} : { approvalPolicy } });
+  const { client, hostOf } = stage;
   return {
-    ...service,
-    client,
-    worker,
+    ...stage,
     /** Calls GetApproval as the runner of the run. */
     ask: async (run: Accepted, more: { sequence?: bigint; useId?: string; waitSeconds?: number } = {}) =>
       await hostOf(run).call(HostRunService.method.getApproval, {

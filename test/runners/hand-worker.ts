@@ -11,7 +11,10 @@ import {
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import type { Clock } from "../../src/platform/base/clock.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
 import { runnerOf, testRunnerId } from "../harness/worker.ts";
 
 /** A result without a number: its type and its payload. */
@@ -92,6 +95,27 @@ export class HandWorker {
 }
 
 /** The dispositions of the verdicts, with their diagnostics. */
+interface WorkerStageOptions {
+  readonly flags?: Partial<Config>;
+  readonly clock?: Clock | undefined;
+  /** Without a binding no event reaches the worker. */
+  readonly binding?: object;
+}
+
+/** Starts a service with a worker that has registered, and makes a client of it and those of the host of a run. */
+export async function openWorkerStage({ flags = {}, clock, binding }: WorkerStageOptions = {}) {
+  const service = await startService(flags, clock === undefined ? {} : { clock });
+  const client = new GrpcClient(service.target);
+  const worker = new HandWorker(service.target);
+  await worker.register();
+  if (binding !== undefined) {
+    await bind(client, binding);
+  }
+  const hostOf = ({ runToken }: Pick<Accepted, "runToken">) =>
+    new GrpcClient(service.target, { authorization: `Bearer ${runToken}` });
+  return { ...service, client, worker, hostOf };
+}
+
 export function dispositions({ verdicts }: ReportResultsResponse): string[] {
   return verdicts.map(({ disposition, diagnostics }) => [ResultDisposition[disposition], ...diagnostics].join(": "));
 }

@@ -12,27 +12,20 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import {
   type Accepted,
-  bind,
   dispositions,
   done,
   getRun,
   HandWorker,
   hello,
   newEvent,
+  openWorkerStage,
   readLog,
   start,
 } from "./hand-worker.ts";
 
 const test = base.extend("stage", () => openService());
 
-async function openService(flags = {}) {
-  const service = await startService(flags);
-  const client = new GrpcClient(service.target);
-  const worker = new HandWorker(service.target);
-  await worker.register();
-  await bind(client);
-  return { ...service, client, worker };
-}
+const openService = (flags = {}) => openWorkerStage({ flags, binding: {} });
 
 test("an answered report is in the log, and a terminal result ends the run", async ({ stage: { client, worker } }) => {
   const runId = await start(client);

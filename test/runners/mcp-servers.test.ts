@@ -15,12 +15,11 @@ import { emptyRemoteRuns } from "../../src/protocols/langbot/storage/remote-run.
 import { type Describe, openMcpServer } from "../fakes/mcp-server.ts";
 import { openFolder } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
-import { GrpcClient, reasonOf } from "../harness/grpc.ts";
-import { startService } from "../harness/service.ts";
+import { reasonOf } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
 import { connect } from "../runlog/store.ts";
 import { hasJail } from "../tools/bash/jailed.ts";
-import { type Accepted, bind, done, HandWorker, newEvent, type Said, start } from "./hand-worker.ts";
+import { type Accepted, bind, done, newEvent, openWorkerStage, type Said, start } from "./hand-worker.ts";
 
 const secret = "Bearer token-4711-abcdef";
 
@@ -51,15 +50,10 @@ const named =
   };
 
 async function openService(flags: Partial<Config> = {}) {
-  const service = await startService({ securityCallbackAllow: ["127.0.0.1@127.0.0.1/32"], ...flags });
-  const client = new GrpcClient(service.target);
-  const worker = new HandWorker(service.target);
-  await worker.register();
-  const hostOf = ({ runToken }: Accepted) => new GrpcClient(service.target, { authorization: `Bearer ${runToken}` });
+  const stage = await openWorkerStage({ flags: { securityCallbackAllow: ["127.0.0.1@127.0.0.1/32"], ...flags } });
+  const { hostOf } = stage;
   return {
-    ...service,
-    client,
-    worker,
+    ...stage,
     /** Calls a tool as the runner of the run. */
     call: async (run: Accepted, toolName: string, parameters: object = {}, approvalSequence = 0n) => {
       const request = { runId: run.runId, toolName, parameters: JSON.stringify(parameters), approvalSequence };

@@ -8,25 +8,19 @@ import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { hangAfter } from "../../fakes/provider.ts";
 import { query } from "../../harness/database.ts";
-import { GrpcClient, reasonOf } from "../../harness/grpc.ts";
+import { reasonOf } from "../../harness/grpc.ts";
 import { createMovedClock, type MovedClock } from "../../harness/moved-clock.ts";
-import { startService } from "../../harness/service.ts";
 import { ask, openThinking } from "../../host/thinking-stage.ts";
-import { bind, dispositions, done, getRun, HandWorker, hello, readLog, start } from "../../runners/hand-worker.ts";
+import { dispositions, done, getRun, hello, openWorkerStage, readLog, start } from "../../runners/hand-worker.ts";
 import { expectInvariants } from "../invariants.ts";
 
 async function openStage({ clock, binding }: { clock?: MovedClock; binding: object }) {
-  const service = await startService({}, clock === undefined ? {} : { clock });
-  const client = new GrpcClient(service.target);
-  const worker = new HandWorker(service.target);
-  await worker.register();
-  await bind(client, binding);
+  const stage = await openWorkerStage({ clock, binding });
   const askState = async (run: { runId: string; runToken: string }): Promise<unknown> => {
-    const authorization = `Bearer ${run.runToken}`;
     const key = { runId: run.runId, scope: "conversation", key: "step" };
-    return await client.call(HostStorageService.method.getState, key, { authorization });
+    return await stage.hostOf(run).call(HostStorageService.method.getState, key);
   };
-  return { ...service, client, worker, askState };
+  return { ...stage, askState };
 }
 
 const codeOf = (error: ServiceError): [status, string | undefined] => [error.code, reasonOf(error)];

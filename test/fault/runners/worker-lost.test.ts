@@ -5,28 +5,24 @@ import { expect, test } from "vitest";
 import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { query } from "../../harness/database.ts";
-import { GrpcClient, reasonOf } from "../../harness/grpc.ts";
+import { reasonOf } from "../../harness/grpc.ts";
 import { createMovedClock, type MovedClock } from "../../harness/moved-clock.ts";
-import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { openWire } from "../../harness/wire.ts";
-import { bind, dispositions, done, getRun, HandWorker, hello, readLog, start } from "../../runners/hand-worker.ts";
+import {
+  dispositions,
+  done,
+  getRun,
+  HandWorker,
+  hello,
+  openWorkerStage,
+  readLog,
+  start,
+} from "../../runners/hand-worker.ts";
 import { expectInvariants } from "../invariants.ts";
 import { endOffers, loggedNumbers } from "./reported.ts";
 
-interface Stage extends TestService {
-  readonly client: GrpcClient;
-  readonly worker: HandWorker;
-}
-
-async function openStage(clock?: MovedClock): Promise<Stage> {
-  const service = await startService({}, clock === undefined ? {} : { clock });
-  const client = new GrpcClient(service.target);
-  const worker = new HandWorker(service.target);
-  await worker.register();
-  await bind(client);
-  return { ...service, client, worker };
-}
+const openStage = (clock?: MovedClock) => openWorkerStage({ clock, binding: {} });
 
 // The worker was offered the run and dies before it accepts.
 test("a run that was offered to a worker that died goes to another worker", async () => {

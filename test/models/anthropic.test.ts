@@ -51,7 +51,7 @@ async function collect(script: Script): Promise<ModelPart[]> {
   return await Array.fromAsync(stream());
 }
 
-/** The same of a response that begins and ends properly; the script writes what is between. */
+/** Collects the parts of a response that begins and ends properly. The script writes everything between. */
 function collectWhole(script: Script, reason = "end_turn"): Promise<ModelPart[]> {
   return collect(async (wire, received) => {
     wire.start();

@@ -1,10 +1,11 @@
 // Push notifications: the outbox of callbacks posts the task, with what the client gave for its receiver.
 
 import type { Task, TaskPushNotificationConfig } from "@a2a-js/sdk";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { completed, type Run } from "../../clients/typescript/src/worker/runner.ts";
 import { answer, callTools } from "../fakes/provider.ts";
-import { startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import type { WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { offer, setMcpStage } from "../mcp/stage.ts";
@@ -13,8 +14,7 @@ import { as, bindings, connect, say } from "./stage.ts";
 const flags = { securityAllowPrivateNetworks: true };
 
 async function openReceiver(): Promise<WireServer> {
-  const server = await startWireServer(() => (wire) => wire.reply(200, "{}"));
-  onTestFinished(() => server.close());
+  const server = await openWireServer(() => (wire) => wire.reply(200, "{}"));
   return server;
 }
 

@@ -3,14 +3,13 @@
 import type { BaseEvent } from "@ag-ui/client";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type WebSearch, webSearches } from "../fakes/web-search.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { startService } from "../harness/service.ts";
 import { ask, clients, openAgent } from "./stage.ts";
 
 async function setStage({ flags, tool }: WebSearch) {
-  const server = await startWireServer();
-  onTestFinished(() => server.close());
+  const server = await openWireServer();
   const preset = `helper=${JSON.stringify({ tools: { provider: [tool] } })}`;
   const service = await startService({ ...flags(server.origin), agentPresets: [preset] });
   const printed: unknown[] = [];

@@ -4,12 +4,13 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
 import { ownFolder, runCommand, startCommand } from "../cli/command.ts";
 import { openCollector } from "../fakes/otlp-collector.ts";
-import { type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import type { Script, WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { until } from "../harness/wait.ts";
 
 const names = [
@@ -52,8 +53,7 @@ const echo: Script = (wire, { headers }) =>
 test("no secret leaves its place", async () => {
   const folder = await ownFolder();
   const directory = join(folder, "database");
-  const provider = await startWireServer(() => echo);
-  onTestFinished(() => provider.close());
+  const provider = await openWireServer(() => echo);
   const collector = await openCollector();
   const secretFile = join(folder, "anthropic-key");
   await writeFile(secretFile, `${canaries["anthropic-key"]}\n`);

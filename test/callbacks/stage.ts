@@ -5,8 +5,8 @@ import { Delivery, type DeliveryOptions } from "../../src/engine/callbacks/deliv
 import { createSignRequest } from "../../src/platform/auth/sign-request.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { createEgress, type Egress } from "../../src/platform/egress/post.ts";
-import { type RecordedRequest, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
-import { test as base } from "../fixtures.ts";
+import type { RecordedRequest, Script, WireServer } from "../fakes/wire-server.ts";
+import { test as base, openWireServer } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
 import { connect, hurriedClock, LocalWakeup, silentEvents } from "../runlog/store.ts";
 
@@ -19,8 +19,7 @@ export interface Host extends WireServer {
 
 /** Accepts every callback unless a test scripts another answer. */
 export async function openHost(describe: (request: RecordedRequest) => Script = () => take): Promise<Host> {
-  const server = await startWireServer(describe);
-  onTestFinished(() => server.close());
+  const server = await openWireServer(describe);
   const told = (sessionId: string): string[] =>
     server.requests.filter(({ body }) => body.session_id === sessionId).map(({ body }) => String(body.status));
   return { ...server, baseUrl: `${server.origin}/hooks`, told };

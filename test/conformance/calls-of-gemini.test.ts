@@ -1,16 +1,16 @@
 // Whole runs with Gemini, whose calls have no ids, and whose signatures go back with the calls that they came with.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type GeminiScript, onGemini } from "../fakes/gemini-provider.ts";
-import { startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import type { WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import { readSession, startConversation } from "./stage.ts";
 import type { Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 
 async function setGeminiStage(...scripts: readonly GeminiScript[]): Promise<{ server: WireServer; api: Surface }> {
-  const server = await startWireServer();
-  onTestFinished(() => server.close());
+  const server = await openWireServer();
   server.respond(...scripts.map(onGemini));
   const geminiBaseUrl = `${server.origin}/v1beta`;
   const service = await startService({ geminiKey: "a-key", geminiBaseUrl, defaultModel: "gemini-2.5-flash" });

@@ -1,17 +1,17 @@
 // Tools that the model's provider runs itself, in the middle of an answer: what readers see, and what the next request repeats.
 
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type WebSearch, webSearches } from "../fakes/web-search.ts";
-import { startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import type { WireServer } from "../fakes/wire-server.ts";
 import { expectInvariants } from "../fault/invariants.ts";
+import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import { everySurface } from "./every-surface.ts";
 import { readSession, startConversation } from "./stage.ts";
 import type { Plain } from "./surface.ts";
 
 async function setStage({ flags }: WebSearch) {
-  const server = await startWireServer();
-  onTestFinished(() => server.close());
+  const server = await openWireServer();
   const service = await startService(flags(server.origin));
   return { server, service, api: everySurface.connect(service) };
 }

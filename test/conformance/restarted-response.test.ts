@@ -2,11 +2,12 @@
 // output of a lost replica is, and the second counts.
 
 import type OpenAI from "openai";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { onMessages } from "../fakes/anthropic-provider.ts";
 import { webSearches } from "../fakes/web-search.ts";
-import { type Script, startWireServer } from "../fakes/wire-server.ts";
+import type { Script } from "../fakes/wire-server.ts";
 import { expectInvariants } from "../fault/invariants.ts";
+import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import { lastResponse, openAiClient } from "../openai/stage.ts";
 import { everySurface } from "./every-surface.ts";
@@ -16,8 +17,7 @@ const [anthropic] = webSearches;
 const { model = "", flags = () => ({}) } = anthropic ?? expect.unreachable();
 
 async function setStage(...scripts: readonly Script[]) {
-  const server = await startWireServer();
-  onTestFinished(() => server.close());
+  const server = await openWireServer();
   server.respond(...scripts);
   const service = await startService(flags(server.origin));
   return { service, api: everySurface.connect(service), client: openAiClient(service.url) };

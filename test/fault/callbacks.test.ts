@@ -1,10 +1,11 @@
 // Processes that deliver callbacks: two of them share the work, and one that is killed between the commit of a transition
 // and its delivery loses nothing.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { rowsOf } from "../callbacks/stage.ts";
-import { type RecordedRequest, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import type { RecordedRequest, Script, WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { until } from "../harness/wait.ts";
 import { type Cluster, type Member, openCluster, openProvider } from "./cluster.ts";
 
@@ -32,8 +33,7 @@ class Watch {
 }
 
 async function openTold(script: (request: RecordedRequest) => Script): Promise<{ host: WireServer; cluster: Cluster }> {
-  const host = await startWireServer(script);
-  onTestFinished(() => host.close());
+  const host = await openWireServer(script);
   const { environment } = await openProvider();
   const cluster = await openCluster({
     ...environment,

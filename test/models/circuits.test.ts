@@ -1,12 +1,13 @@
 // The circuit breakers of a provider that several clients use, through the service.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { retryDefaults } from "../../src/agent/models/retry.ts";
 import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";
 import type { Surface } from "../conformance/surface.ts";
 import { findSurface } from "../conformance/surfaces.ts";
 import { answer, onChat, type Script } from "../fakes/provider.ts";
-import { fail, type RecordedRequest, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import { fail, type RecordedRequest, type WireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { createMovedClock, type MovedClock } from "../harness/moved-clock.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
@@ -29,8 +30,7 @@ interface Stage {
 
 /** Starts a service in front of a provider that answers each message as `describe` says. */
 async function setStage(describe: (message: string) => Script): Promise<Stage> {
-  const provider = await startWireServer((request) => onChat(describe(messageOf(request))));
-  onTestFinished(() => provider.close());
+  const provider = await openWireServer((request) => onChat(describe(messageOf(request))));
   const clock = createMovedClock();
   const flags = {
     authAdminToken: adminToken,

@@ -1,12 +1,13 @@
 // Requests as programs send them: all that OpenAI's API takes is taken, and reaches the model in the form that its provider knows.
 
 import type OpenAI from "openai";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { onMessages, answer as say } from "../fakes/anthropic-provider.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { callTools, type Script, type ToolCallPiece } from "../fakes/provider.ts";
 import { onResponses } from "../fakes/responses-provider.ts";
-import { fail, startWireServer } from "../fakes/wire-server.ts";
+import { fail } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import { openAiClient, setOpenAiStage, speak } from "./stage.ts";
 
@@ -101,8 +102,7 @@ describe("a caller that keeps its own history", () => {
   });
 
   test("gets the thoughts of every provider back to it", async () => {
-    const server = await startWireServer();
-    onTestFinished(() => server.close());
+    const server = await openWireServer();
     const origin = `${server.origin}/v1`;
     const service = await startService({
       ...{ anthropicKey: "k", anthropicBaseUrl: origin, openaiKey: "k", openaiBaseUrl: origin, openaiApi: "responses" },
@@ -266,8 +266,7 @@ describe("settings", () => {
   });
 
   test("wishes that a provider does not know are dropped; a bias is refused by its name", async () => {
-    const server = await startWireServer();
-    onTestFinished(() => server.close());
+    const server = await openWireServer();
     const service = await startService({ anthropicKey: "k", anthropicBaseUrl: `${server.origin}/v1` });
     const client = openAiClient(service.url);
     server.respond(onMessages(say("ok")));
@@ -323,8 +322,7 @@ describe("roles", () => {
 });
 
 test("input tokens of models behind Responses are counted by OpenAI", async () => {
-  const server = await startWireServer();
-  onTestFinished(() => server.close());
+  const server = await openWireServer();
   const openai = { openaiKey: "k", openaiBaseUrl: `${server.origin}/v1`, openaiApi: "responses" } as const;
   const client = openAiClient((await startService(openai)).url);
   server.respond(fail(200, '{"object":"response.input_tokens","input_tokens":4711}'), fail(500, "broken"));

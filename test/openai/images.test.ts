@@ -1,16 +1,15 @@
 // The images that a model makes, by the official client.
 
 import type OpenAI from "openai";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type ImageMaker, imageMakers } from "../fakes/image-makers.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import { lastResponse, openAiClient } from "./stage.ts";
 
 async function setStage({ flags }: ImageMaker) {
-  const server = await startWireServer();
-  onTestFinished(() => server.close());
+  const server = await openWireServer();
   const service = await startService(flags(server.origin));
   return { server, client: openAiClient(service.url) };
 }

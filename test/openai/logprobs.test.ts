@@ -1,18 +1,17 @@
 // The log probabilities of a text, from the wire of each provider to the official Node client.
 
 import type OpenAI from "openai";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type LikelyText, likelyText, likelyTexts, likelyTokens } from "../fakes/log-probabilities.ts";
 import { callTools } from "../fakes/provider.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import { openAiClient, setOpenAiStage, speak } from "./stage.ts";
 
 const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [{ role: "user", content: "Hi" }];
 
 async function setStage({ flags }: LikelyText) {
-  const server = await startWireServer();
-  onTestFinished(() => server.close());
+  const server = await openWireServer();
   const service = await startService(flags(server.origin));
   return { server, client: openAiClient(service.url) };
 }

@@ -1,16 +1,15 @@
 // A tool that the model's provider runs itself, in the middle of an answer, by the official Node client.
 
 import OpenAI from "openai";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { onResponses } from "../fakes/responses-provider.ts";
 import { type WebSearch, webSearches } from "../fakes/web-search.ts";
-import { startWireServer } from "../fakes/wire-server.ts";
+import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import { lastResponse, openAiClient, textOfEvents } from "./stage.ts";
 
 async function setStage({ flags }: WebSearch) {
-  const server = await startWireServer();
-  onTestFinished(() => server.close());
+  const server = await openWireServer();
   const service = await startService(flags(server.origin));
   return { server, client: openAiClient(service.url) };
 }

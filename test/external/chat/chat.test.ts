@@ -11,7 +11,8 @@ import { repositoryRoot } from "../../../scripts/run-command.ts";
 import { openBreakingLine } from "../../conformance/breaking-line.ts";
 import { modelFlags } from "../../conformance/stage.ts";
 import { expectFit } from "../../console/browser/checks.ts";
-import { answer, callTools, type FakeProvider, hangAfter, startFakeProvider } from "../../fakes/provider.ts";
+import { answer, callTools, type FakeProvider, hangAfter } from "../../fakes/provider.ts";
+import { openProvider } from "../../fixtures.ts";
 import { query } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService, type TestService } from "../../harness/service.ts";
@@ -28,8 +29,7 @@ beforeAll(() => installChat(folder));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function setStage(agent: object = {}) {
-  const provider = await startFakeProvider();
-  onTestFinished(() => provider.close());
+  const provider = await openProvider();
   const site = await startSite(folder, agent);
   const flags = { ...modelFlags(provider), serverCorsOrigins: [site.origin], rateLimitRps: 0 };
   const service = await startService(flags);

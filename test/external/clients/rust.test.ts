@@ -5,13 +5,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { repositoryRoot } from "../../../scripts/run-command.ts";
 import { cases, runCases } from "../../clients/kit.ts";
 import { programSubject } from "../../clients/subject.ts";
 import { modelFlags } from "../../conformance/stage.ts";
-import { answer, callTools, startFakeProvider } from "../../fakes/provider.ts";
+import { answer, callTools } from "../../fakes/provider.ts";
+import { openProvider } from "../../fixtures.ts";
 import { keyOf } from "../../harness/credentials.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
@@ -108,8 +109,7 @@ describe.runIf(inject("hasRust"))("the crate of Rust, in an empty directory,", (
   });
 
   test("runs functions, reads an answer as a type, and verifies the receipt of a run", async () => {
-    const provider = await startFakeProvider();
-    onTestFinished(() => provider.close());
+    const provider = await openProvider();
     const { url, target: address } = await startService(modelFlags(provider));
     const options = { environment: keyEnvironment };
     provider.respond(callTools({ id: "c-1", name: "add", arguments: '{"a":2,"b":3}' }), answer("It is 5."));

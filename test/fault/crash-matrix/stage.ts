@@ -2,8 +2,8 @@
 
 import { onTestFinished } from "vitest";
 import type { FakeProvider } from "../../fakes/provider.ts";
-import { fail, startWireServer, type WireServer } from "../../fakes/wire-server.ts";
-import { openFolder, openProvider } from "../../fixtures.ts";
+import { fail, type WireServer } from "../../fakes/wire-server.ts";
+import { openFolder, openProvider, openWireServer } from "../../fixtures.ts";
 import { testDatabase } from "../../harness/database.ts";
 import { Crew } from "./crew.ts";
 import { type Cell, scenarios } from "./scenarios.ts";
@@ -49,8 +49,7 @@ export async function openStage({ failpoint, wrongClock }: Cell): Promise<Stage>
 }
 
 async function openHost(): Promise<WireServer> {
-  const host = await startWireServer(() => (wire) => wire.reply(200, ""));
-  onTestFinished(() => host.close());
+  const host = await openWireServer(() => (wire) => wire.reply(200, ""));
   return host;
 }
 

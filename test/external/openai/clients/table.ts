@@ -6,8 +6,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { runCommand } from "../../../../scripts/run-command.ts";
 import type { Config } from "../../../../src/platform/config/keys.ts";
 import { onChat } from "../../../fakes/provider.ts";
-import { startWireServer } from "../../../fakes/wire-server.ts";
-import { openFolder } from "../../../fixtures.ts";
+import { openFolder, openWireServer } from "../../../fixtures.ts";
 import { keyOf } from "../../../harness/credentials.ts";
 import { query } from "../../../harness/database.ts";
 import { startService, type TestService } from "../../../harness/service.ts";
@@ -49,8 +48,7 @@ export const tableMaxMs = 1_200_000;
 
 /** Runs all programs against one service. Fails when a feature does not work, or when a page does not say so. */
 export async function checkTable(all: Programs, page: string, more: Partial<Config> = {}): Promise<void> {
-  const server = await startWireServer(() => onChat(obey));
-  onTestFinished(() => server.close());
+  const server = await openWireServer(() => onChat(obey));
   const flags = { openaiKey: "k", openaiBaseUrl: `${server.origin}/v1`, circuitMaxFailures: 1_000 };
   const service = await startService({ ...flags, ...more, defaultModel: "gpt-4o-mini" }, { own: true });
   const args = [`${service.url}${all.path}`, keyOf()];

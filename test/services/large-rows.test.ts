@@ -65,9 +65,16 @@ test("a page of a list is as large as an answer may be", async ({ provider, clie
   });
   expect(listed.flat().map(({ sessionId }) => sessionId)).toEqual(sessions);
   expect(listed.map((page) => page.length)).toEqual([3, 3, 2]);
-  await until("the texts to be found", async () => {
-    const { matches } = await client.call(searchRuns, { query: "0", pageSize: 1 });
-    return matches.length > 0;
+  // The service reads the texts of runs a moment after they were written.
+  await until("all texts to be found", async () => {
+    const queries = Array.from({ length: runs }, (_, run) => `letter ${run} word`).toSpliced(
+      3,
+      1,
+      "letter short",
+      "waits",
+    );
+    const pages = await Promise.all(queries.map((query) => client.call(searchRuns, { query, pageSize: 1 })));
+    return pages.every(({ matches }) => matches.length === 1);
   });
   const found = await readPages(async (pageToken) => {
     const page = await client.call(searchRuns, { query: "letter", pageToken });

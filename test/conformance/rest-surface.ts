@@ -15,7 +15,7 @@ import {
   SendMessageRequestSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
 import { ListUsageRequestSchema } from "#gen/runnel/v1/system_service_pb.js";
-import { QueryUsageRequestSchema } from "#gen/runnel/v1/usage_service_pb.js";
+import { QueryUsageOfClientsRequestSchema, QueryUsageRequestSchema } from "#gen/runnel/v1/usage_service_pb.js";
 import { readEvents, type SseEvent } from "../harness/sse.ts";
 import { plainJson } from "./plain.ts";
 import { type Plain, Refused, type Result, type Surface, type Violation } from "./surface.ts";
@@ -124,6 +124,9 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
       const parsed = text === undefined ? {} : { arguments: JSON.parse(String(text)) };
       return call("POST", "/v1/mcp/servers/-/tools:call", { ...body, ...parsed });
     },
+    queryUsageOfClients: (request) =>
+      call("GET", `/v1/clients/-/usage/points?${queryOf(QueryUsageOfClientsRequestSchema, request)}`),
+    listReplicas: () => call("GET", "/v1/replicas"),
   };
 }
 

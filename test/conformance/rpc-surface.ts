@@ -71,5 +71,8 @@ export function rpcSurface(client: RpcClient): Surface {
     listMcpServers: () => call(McpService.method.listMcpServers, {}),
     listMcpTools: (request) => call(McpService.method.listMcpTools, request),
     callMcpTool: (request) => call(McpService.method.callMcpTool, request),
+    queryUsageOfClients: async (request) =>
+      (await call<DescMethodUnary, { report: Plain }>(UsageService.method.queryUsageOfClients, request)).report,
+    listReplicas: () => call(system.listReplicas, {}),
   };
 }

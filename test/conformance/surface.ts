@@ -16,7 +16,7 @@ import type {
   SendMessageRequestSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
 import type { ListUsageRequestSchema } from "#gen/runnel/v1/system_service_pb.js";
-import type { QueryUsageRequestSchema } from "#gen/runnel/v1/usage_service_pb.js";
+import type { QueryUsageOfClientsRequestSchema, QueryUsageRequestSchema } from "#gen/runnel/v1/usage_service_pb.js";
 
 export type Plain = Readonly<Record<string, unknown>>;
 
@@ -48,6 +48,8 @@ export interface Surface {
   listMcpServers(): Promise<Plain>;
   listMcpTools(request: MessageInitShape<typeof ListMcpToolsRequestSchema>): Promise<Plain>;
   callMcpTool(request: MessageInitShape<typeof CallMcpToolRequestSchema>): Promise<Plain>;
+  queryUsageOfClients(request: MessageInitShape<typeof QueryUsageOfClientsRequestSchema>): Promise<Plain>;
+  listReplicas(): Promise<Plain>;
 }
 
 export interface CreatedSession {

@@ -24,7 +24,11 @@ export function keyOf(clientId: string = defaultClientId): string {
   return known.key;
 }
 
-/** Returns headers that authenticate the client. */
+/** The operator of a service that has `adminToken`. */
+export const operatorId = "operator";
+export const adminToken = "the-admin-token-of-tests";
+
+/** Returns headers that authenticate the client, or the operator. */
 export function credentialsOf(clientId?: string): Record<string, string> {
-  return { authorization: `Bearer ${keyOf(clientId)}` };
+  return { authorization: `Bearer ${clientId === operatorId ? adminToken : keyOf(clientId)}` };
 }

@@ -76,7 +76,7 @@ async function sendFirst<T>(
     return await send(sessionId);
   } catch (error) {
     if (reasonOf(error) !== undefined) {
-      // The refusal is the news, whatever becomes of the session.
+      // The caller needs the refusal, also when the session stays.
       await sessions.deleteSession({ sessionId }).catch(() => {});
     }
     throw error;

@@ -21,7 +21,7 @@ export async function startRun(
     const { runId } = await sessions.sendMessage({ ...message, sessionId, requestId: crypto.randomUUID() });
     return runId;
   } catch (error) {
-    // The refusal is the news, whatever becomes of the session.
+    // The caller needs the refusal, also when the session stays.
     await sessions.deleteSession({ sessionId }).catch(() => undefined);
     throw error;
   }

@@ -1,10 +1,12 @@
 // Which directories sessions may name, and which paths their tools must avoid.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { sessionOwner } from "../../src/engine/sessions/session-owner.ts";
 import { WorkDirs } from "../../src/engine/sessions/work-dirs.ts";
+import { isRoot } from "../../src/platform/base/owner.ts";
 
 const session = { id: "s1", client: "key/app" };
 
@@ -55,6 +57,17 @@ describe("a session may not name", () => {
 });
 
 describe("tools work", () => {
+  test.runIf(isRoot())("in a directory of the user of commands, or of root where that user cannot come", async () => {
+    const { at, dirs } = openHouse();
+    const ownerBelow = async (mode: number): Promise<number> => {
+      chmodSync(at("."), mode);
+      return statSync((await dirs.open(session, undefined)).realPath).uid;
+    };
+    expect(await ownerBelow(0o700)).toBe(0);
+    expect(await ownerBelow(0o711)).toBe(sessionOwner.uid);
+    expect(await ownerBelow(0o700)).toBe(0);
+  });
+
   test("in a directory of the session's own, under its real path", async () => {
     const { at, dirs } = openHouse();
     const place = await dirs.open(session, undefined);

@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { Fault, invalidField } from "../../platform/base/fault.ts";
-import { give, isRoot } from "../../platform/base/owner.ts";
+import { findClosedFolder, give, isRoot } from "../../platform/base/owner.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { type ClaimState, claimDirectory, type NamedDirectory, readClaim } from "../storage/work-dir-claim.ts";
 import { clientDirectory } from "./client-directory.ts";
@@ -297,9 +297,15 @@ async function makeTree(path: string): Promise<void> {
   }
 }
 
+/**
+ * Gives a directory to the user of commands. Where that user cannot come, commands run as root, and root without its capabilities
+ * cannot enter the directory of another user.
+ */
 async function giveToSessions(path: string): Promise<void> {
   if (isRoot()) {
     await using directory = await open(path);
-    await give(directory, sessionOwner);
+    await give(directory, findClosedFolder(dirname(path), sessionOwner) === undefined ? sessionOwner : root);
   }
 }
+
+const root = { uid: 0, gid: 0 };

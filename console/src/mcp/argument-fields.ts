@@ -1,6 +1,6 @@
 // The fields of a form for the arguments of a tool, by the JSON Schema that a server wrote: nothing about its form is sure. Pure.
 
-import { memberOf, readJson } from "../runners/free-json.ts";
+import { memberOf, readJson } from "../lib/free-json.ts";
 
 /** A field of the form. */
 export interface ArgumentField {

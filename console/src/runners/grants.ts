@@ -7,7 +7,7 @@
 import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
 import type { RunnerManifest } from "#gen/runnel/runner/v1/runner_pb.js";
 import { formatCount } from "../lib/format.ts";
-import { memberOf, readJson } from "./free-json.ts";
+import { memberOf, readJson } from "../lib/free-json.ts";
 
 /** The settings of a runner, which a binding has itself or takes from its agent. */
 export type Terms = Pick<

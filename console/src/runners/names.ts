@@ -1,6 +1,6 @@
 // Names and addresses of runners and bindings.
 
-import { readJson } from "./free-json.ts";
+import { readJson } from "../lib/free-json.ts";
 
 /** The parts of `plugin:author/name/runner`, as calls of the contract take them. */
 export interface RunnerIdParts {

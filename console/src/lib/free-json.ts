@@ -1,4 +1,4 @@
-// Reads JSON that authors of runners and bindings wrote: nothing about its form is sure.
+// Reads JSON that authors of runners, bindings and MCP servers wrote: nothing about its form is sure.
 
 /** Returns undefined for a text that is no JSON. */
 export function readJson(text: string | undefined): unknown {

@@ -58,7 +58,7 @@ const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp(
 /** The selected columns but the input. */
 export const runSelectionWithoutInput = [...runColumns, age, timeLeft] as const;
 /** The selected columns. */
-export const runSelection = ["run.input", ...runSelectionWithoutInput] as const;
+const runSelection = ["run.input", ...runSelectionWithoutInput] as const;
 /** The selected columns, for statements in raw SQL. */
 export const runValues = sql.join([...["run.input", ...runColumns].map((column) => sql.ref(column)), age, timeLeft]);
 

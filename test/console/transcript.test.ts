@@ -31,6 +31,8 @@ function rowsOf(payloads: readonly Payload[]): unknown[] {
     switch (content.kind) {
       case "message":
         return [content.text];
+      case "sources":
+        return [content.citations.map(({ url }) => url)];
       case "tool":
         return [[content.name, content.isOfProvider, content.result]];
       default:
@@ -49,6 +51,13 @@ test.each<[string, readonly Payload[], readonly unknown[]]>([
   ["without the blanks of the chunks", [delta("a "), ...search, delta("b \n"), message("a b")], ["a ", tool, "b \n"]],
 ])("a search %s has a row of its own, and the text is shown once", (_, payloads, expected) => {
   expect(rowsOf(payloads)).toEqual(expected);
+});
+
+test("the sources of a message have a row behind its text", () => {
+  const citations = [{ url: "https://bees.example/sleep" }, { url: "https://bees.example/rest" }];
+  const content = { case: "text", value: "b" } as const;
+  const cited: Payload = { case: "messageCompleted", value: { message: { role: "assistant", content, citations } } };
+  expect(rowsOf([delta("b"), cited, delta("c")])).toEqual(["b", citations.map(({ url }) => url), "c"]);
 });
 
 test("a message that differs from its chunks is shown as it is", () => {

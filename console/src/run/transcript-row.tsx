@@ -14,8 +14,9 @@ import { ToolCall } from "./tool-call.tsx";
 
 /** Enough to find text that is void. */
 const voidCharsMax = 100_000;
-/** Most runs make no image. */
-const Picture = lazy(async () => ({ default: (await import("../ui/picture.tsx")).Picture }));
+/** Most runs make no file, and cite no source. */
+const Attachment = lazy(async () => ({ default: (await import("../ui/attachment.tsx")).Attachment }));
+const Sources = lazy(async () => ({ default: (await import("./sources.tsx")).Sources }));
 /** Most runs ask for nothing. */
 const OneApproval = lazy(async () => ({ default: (await import("../approvals/decision.tsx")).OneApproval }));
 
@@ -76,6 +77,14 @@ function Content({
           )}
         </Said>
       );
+    case "sources":
+      return (
+        <Event tone="calm" title="Sources">
+          <Suspense fallback={<Loading what="the sources" />}>
+            <Sources citations={content.citations} />
+          </Suspense>
+        </Event>
+      );
     case "reasoning":
       return (
         <details className="fold" open={content.isLive}>
@@ -132,9 +141,9 @@ function Content({
       return (
         <Event tone="calm" title={`Artifact: ${visibleText(name ?? artifactType)}`}>
           {visibleText(facts.filter((fact) => fact !== undefined).join(" · "))}
-          {artifactType === "image" && contentBase64 !== undefined && (
-            <Suspense fallback={<Loading what="the image" />}>
-              <Picture base64={contentBase64} name={name ?? ""} />
+          {contentBase64 !== undefined && (
+            <Suspense fallback={<Loading what="the file" />}>
+              <Attachment base64={contentBase64} name={name ?? ""} isImage={artifactType === "image"} />
             </Suspense>
           )}
         </Event>

@@ -8,8 +8,8 @@ import { failureText } from "../lib/failure-text.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { nameOf, readFile, withFiles } from "../new-run/files.ts";
+import { Attachment } from "../ui/attachment.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { Picture } from "../ui/picture.tsx";
 import { useDraft } from "./kept-draft.ts";
 
 /** What a person sends. */
@@ -200,7 +200,7 @@ function Chosen({
     <ul className="chips" aria-label="Chosen files">
       {files.map((file, index) => (
         <li key={`${index} ${nameOf(file)}`}>
-          {file.imageBase64 !== undefined && <Picture base64={file.imageBase64} name={nameOf(file)} />}
+          {file.imageBase64 !== undefined && <Attachment base64={file.imageBase64} name={nameOf(file)} isImage />}
           <button
             type="button"
             className="chip"

@@ -257,7 +257,7 @@ function mark({ 0: whole, groups = {} }: RegExpMatchArray): ReactNode {
 }
 
 /** A link that a model wrote. Its host is always visible, because the label may name another one. */
-function OuterLink({ url, label }: { readonly url: string; readonly label: string }) {
+export function OuterLink({ url, label }: { readonly url: string; readonly label: string }) {
   const { host } = new URL(url);
   return (
     <>

@@ -5,7 +5,7 @@
 
 import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type ContentElement, type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { type Citation, type ContentElement, type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { type Run, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { type Agent, AgentSchema } from "#gen/runnel/v1/session_pb.js";
@@ -94,6 +94,9 @@ function* blocksOfRow({ content }: Row): Generator<Block> {
     case "message":
       yield { kind: "text", who: content.role, text: content.text };
       break;
+    case "sources":
+      yield { kind: "text", who: "sources", text: content.citations.map(describeSource).join("\n") };
+      break;
     case "reasoning":
       yield { kind: "text", who: "reasoning", text: content.text };
       break;
@@ -118,6 +121,10 @@ function* blocksOfRow({ content }: Row): Generator<Block> {
       // The other rows say nothing that the facts of the run and its calls do not say.
       break;
   }
+}
+
+function describeSource({ url, title, text }: Citation): string {
+  return [title, url, text].filter((part) => part !== "").join(" · ");
 }
 
 function factsOf({ run, entries }: ExportedRun): readonly (readonly [name: string, value: string])[] {

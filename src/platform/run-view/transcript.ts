@@ -5,7 +5,7 @@
 // T3  A message in whose middle a call came has a row for each piece of its text, and no text is in two rows.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { ContentElement, Message } from "#gen/runnel/v1/message_pb.js";
+import type { Citation, ContentElement, Message } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 
 type Payload<Case extends string> = Extract<RunResult["payload"], { case: Case }>["value"];
@@ -13,6 +13,7 @@ type Payload<Case extends string> = Extract<RunResult["payload"], { case: Case }
 /** What a row shows. */
 export type RowContent =
   | { readonly kind: "message"; readonly role: string; text: string; isLive: boolean }
+  | { readonly kind: "sources"; readonly citations: readonly Citation[] }
   | { readonly kind: "reasoning"; text: string; isLive: boolean }
   | {
       readonly kind: "tool";
@@ -79,6 +80,7 @@ export class Transcript {
         break;
       case "messageCompleted":
         this.#complete(entry, payload.value.message);
+        this.#cite(entry, payload.value.message?.citations ?? []);
         break;
       case "reasoningDelta":
         this.#addReasoning(entry, payload.value.content);
@@ -181,6 +183,12 @@ export class Transcript {
       this.#push(entry, { ...makeMessage(message?.role ?? ""), text });
     }
     this.#close();
+  }
+
+  #cite(entry: RunResult, citations: readonly Citation[]): void {
+    if (citations.length > 0) {
+      this.#push(entry, { kind: "sources", citations });
+    }
   }
 
   #addReasoning(entry: RunResult, text: string): void {

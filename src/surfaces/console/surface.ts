@@ -8,13 +8,14 @@ import { consolePath, explorerPath, readSite, type Site } from "./site.ts";
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
-/** Scripts, styles, calls and images of this origin alone. Trusted Types without a policy: no script can write HTML. */
+/** Scripts, styles, calls, images and sounds of this origin alone. Trusted Types without a policy: no script can write HTML. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' blob:",
+  "media-src blob:",
   "font-src 'self'",
   "base-uri 'self'",
   "form-action 'none'",

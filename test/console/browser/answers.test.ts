@@ -1,5 +1,6 @@
-// How the console shows what models and people write: right-to-left text, images, and an answer of 5 MB.
+// How the console shows what models and people write: right-to-left text, images, sounds, files, sources, and an answer of 5 MB.
 
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { answer, type Script } from "../../fakes/provider.ts";
@@ -58,6 +59,70 @@ test("an image of a message is shown, and what is not an image of a known format
   await seeText(page, "[image_url https://images.example/x.png]");
   await expectFit(page, "a message with an image");
   // The page asks no other host for an image.
+  expectCalm(opened);
+});
+
+test("a sound can be played, and any other file of a message or of a tool is saved", async () => {
+  const { service, run } = await setStage(answer("A tone."));
+  const elements = [
+    { type: "file_base64", fileBase64: toneInBase64(), fileName: "tone.wav" },
+    { type: "file_base64", fileBase64: Buffer.from("%PDF-1.4 report").toString("base64"), fileName: "report.pdf" },
+  ];
+  const messages = [{ role: "user", content: { case: "parts", value: { elements } } }];
+  const opened = await openConsole(service.url, `runs/${await run({ messages })}`);
+  const { page } = opened;
+  await page.locator('audio[aria-label="tone.wav"]').waitFor();
+  const seconds = `(async (audio) => {
+    if (audio.readyState === 0) { await new Promise((resolve) => (audio.onloadedmetadata = resolve)); }
+    return audio.duration;
+  })(document.querySelector("audio"))`;
+  expect(await page.evaluate(seconds)).toBeCloseTo(0.1);
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "report.pdf" }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe("report.pdf");
+  expect(await readFile(await saved.path(), "utf8")).toBe("%PDF-1.4 report");
+  await expectFit(page, "a message with files");
+  expectCalm(opened);
+});
+
+/** A tenth of a second of silence, as an uncompressed sound. */
+function toneInBase64(): string {
+  const samples = Buffer.alloc(800, 0x80);
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0);
+  head.writeUInt32LE(36 + samples.length, 4);
+  head.write("WAVEfmt ", 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8_000, 24);
+  head.writeUInt32LE(8_000, 28);
+  head.writeUInt16LE(1, 32);
+  head.writeUInt16LE(8, 34);
+  head.write("data", 36);
+  head.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([head, samples]).toString("base64");
+}
+
+test("the sources of an answer are links that show their hosts, and a hostile one is no link", async () => {
+  const cited = (url: string, title: string) => ({ type: "url_citation", url_citation: { url, title } });
+  const { service, run } = await setStage((wire) => {
+    wire.text("Bees sleep.");
+    const annotations = [cited("https://bees.example/sleep", "On sleep"), cited("javascript:alert(1)", "Click")];
+    wire.delta({ annotations });
+    wire.done("stop");
+  });
+  const opened = await openConsole(service.url, `runs/${await run({ message: "Do bees sleep?" })}`);
+  const { page } = opened;
+  const sources = page.getByRole("list", { name: "Sources" });
+  await sources.waitFor();
+  expect(await sources.getByRole("listitem").allTextContents()).toEqual(["On sleep (bees.example)", "Click"]);
+  expect(await sources.getByRole("link").evaluateAll((all) => all.map((link) => link.getAttribute("href")))).toEqual([
+    "https://bees.example/sleep",
+  ]);
+  await expectFit(page, "an answer with sources");
   expectCalm(opened);
 });
 

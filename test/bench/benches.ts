@@ -4,6 +4,7 @@ import type { Bench } from "./bench.ts";
 import { burstRuns, pacedRuns, shortRuns, streamRuns } from "./benches/agent-runs.ts";
 import { appendPath } from "./benches/append-path.ts";
 import { bashRoundTrip } from "./benches/bash-round-trip.ts";
+import { consolePages } from "./benches/console-pages.ts";
 import { createSessions } from "./benches/create-sessions.ts";
 import { fanOut } from "./benches/fan-out.ts";
 import { firstResult } from "./benches/first-result.ts";
@@ -39,6 +40,7 @@ export const benches: readonly Bench[] = [
   wakeUps,
   runQueue,
   scale,
+  consolePages,
   bashRoundTrip,
   toolCalls,
   trees,

@@ -3,16 +3,13 @@
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
-import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { openDatabase } from "../../../src/platform/database/open.ts";
 import type { Bench, Variant } from "../bench.ts";
-import { GrpcClient } from "../clients/grpc-client.ts";
 import { H2Client } from "../clients/h2-client.ts";
 import { countResults } from "../clients/tail-response.ts";
 import { type Meter, measure, memoryMb, peakMemoryMb } from "../harness/meter.ts";
 import type { Service } from "../harness/service.ts";
 import type { Stage } from "../harness/stage.ts";
-import { storeRun } from "../harness/stored-run.ts";
+import { storeRunOfNewSession } from "../harness/stored-run.ts";
 
 const results = 100_000;
 /** With pages of this size the cost of Postgres per row is near its minimum. */
@@ -27,7 +24,7 @@ export const replayLog: Bench = {
   roundsMax: 3,
   async *measure(stage) {
     await using service = await stage.startService("replay");
-    const runId = await storeLongRun(stage, service);
+    const runId = await storeRunOfNewSession(stage.home, service, results);
     const meter: Meter = { servicePid: service.pid, postmasterPid: stage.home.postmasterPid() };
     const idleMb = memoryMb(service.pid);
     for (let round = 0; ; round++) {
@@ -40,22 +37,6 @@ export const replayLog: Bench = {
     }
   },
 };
-
-async function storeLongRun({ home }: Stage, service: Service): Promise<string> {
-  using client = new GrpcClient(service.target);
-  const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "bench" } });
-  const database = await openDatabase({
-    url: "",
-    directory: home.databaseDirectory,
-    poolSize: 1,
-    onConnectionError: () => {},
-  });
-  try {
-    return await storeRun(database.connections.db, { sessionId, results });
-  } finally {
-    await database.close();
-  }
-}
 
 async function readOverGrpc(
   service: Service,

@@ -1,18 +1,14 @@
 // The time of each route in a small database and in one with a thousand times the rows.
 
-import { growTables } from "../../harness/grown-tables.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { HttpClient } from "../clients/http-client.ts";
-import { benchClient } from "../harness/credentials.ts";
-import type { OpenHome } from "../harness/home.ts";
+import { growHome } from "../harness/grown-home.ts";
 import { percentile } from "../harness/load.ts";
 import { agent } from "./agent-run.ts";
 
-const client = `key/${benchClient}`;
 const few = 1_000;
 const many = 1_000_000;
 const manyQuick = 100_000;
-const resultsPerRun = 10;
 /** Before the measurement: compiles the code and the plans, and lets the services notice that their tables have grown. */
 const warmupRounds = 25;
 const measuredRounds = 60;
@@ -30,8 +26,8 @@ export const scale: Bench = {
     // The first services make the tables. Those that are measured begin with the rows, as after a restore.
     await (await stage.startService("scale-small", { home: smallHome }))[Symbol.asyncDispose]();
     await (await stage.startService("scale-large", { home: largeHome }))[Symbol.asyncDispose]();
-    await grow(smallHome, few);
-    await grow(largeHome, rows);
+    await growHome(smallHome, few);
+    await growHome(largeHome, rows);
     await using small = await stage.startService("scale-small", { home: smallHome });
     await using large = await stage.startService("scale-large", { home: largeHome });
     using clients = new DisposableStack();
@@ -126,15 +122,4 @@ async function timeOf(call: (() => Promise<void>) | undefined): Promise<number> 
   const startedMs = performance.now();
   await call?.();
   return performance.now() - startedMs;
-}
-
-async function grow(home: OpenHome, sessions: number): Promise<void> {
-  const connection = await home.connect();
-  try {
-    await growTables(connection, { client, sessions, resultsPerRun });
-    // Otherwise Postgres writes the new rows out during the measurement.
-    await connection.query("checkpoint");
-  } finally {
-    await connection.end();
-  }
 }

@@ -25,6 +25,8 @@ export interface ServiceOptions {
   readonly processes?: number;
   /** How many runs a process works on at a time; 256 when unset. */
   readonly slots?: number;
+  /** Whether it serves the console, which has to be built; false when unset. */
+  readonly console?: boolean;
   /** Where the process writes a CPU profile when it ends. */
   readonly profile?: { readonly directory: string; readonly name: string };
 }
@@ -38,6 +40,7 @@ export async function startService({
   providerUrl,
   processes = 1,
   slots = 256,
+  console = false,
   profile,
 }: ServiceOptions): Promise<Service> {
   const startedMs = performance.now();
@@ -48,6 +51,7 @@ export async function startService({
     environment: {
       RUNNEL_SERVER_HOST: "127.0.0.1",
       RUNNEL_SERVER_PROCESSES: String(processes),
+      RUNNEL_CONSOLE_ENABLED: String(console),
       RUNNEL_AUTH_API_KEYS: `${benchClient}=${benchKey}`,
       RUNNEL_RATELIMIT_RPS: "0",
       RUNNEL_LOG_LEVEL: "warn",

@@ -21,7 +21,12 @@ export interface Stage {
    */
   startService(
     name: string,
-    options?: { readonly home?: Home; readonly processes?: number; readonly slots?: number },
+    options?: {
+      readonly home?: Home;
+      readonly processes?: number;
+      readonly slots?: number;
+      readonly console?: boolean;
+    },
   ): Promise<Service>;
   /** Starts the host of a tool, which is an MCP server too. */
   startToolHost(): Promise<Child>;

@@ -1,5 +1,6 @@
 // A finished run with a long log, written into the tables in the bytes that the service writes.
 
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
 import { encodeResult, type ResultInit } from "../../../src/engine/log/result.ts";
 import { finishRun } from "../../../src/engine/storage/run.ts";
@@ -8,7 +9,11 @@ import { insertRun } from "../../../src/engine/storage/run-start.ts";
 import { findSession } from "../../../src/engine/storage/session.ts";
 import { newUuid } from "../../../src/platform/base/ids.ts";
 import type { Db } from "../../../src/platform/database/database.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
+import { GrpcClient } from "../clients/grpc-client.ts";
 import { benchClient } from "./credentials.ts";
+import type { Home } from "./home.ts";
+import type { Service } from "./service.ts";
 
 /** A row takes four parameters, and a statement at most 65,535. */
 const batchRows = 4_000;
@@ -16,11 +21,25 @@ const batchRows = 4_000;
 /** The owner of a configured key, as the service names it. */
 const benchOwner = `key/${benchClient}`;
 
-/** Stores the newest run of an existing session: `results` in total, the last one terminal. Resolves with its id. */
-export async function storeRun(
-  db: Db,
-  { sessionId, results }: { sessionId: string; results: number },
+/** Stores a run in a session that is made for it: `results` in total, the last one terminal. Resolves with its id. */
+export async function storeRunOfNewSession(
+  { databaseDirectory }: Home,
+  { target }: Pick<Service, "target">,
+  results: number,
 ): Promise<string> {
+  using client = new GrpcClient(target);
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "bench" } });
+  const options = { url: "", directory: databaseDirectory, poolSize: 1, onConnectionError: () => {} };
+  const database = await openDatabase(options);
+  try {
+    return await storeRun(database.connections.db, { sessionId, results });
+  } finally {
+    await database.close();
+  }
+}
+
+/** Stores the newest run of an existing session. Resolves with its id. */
+async function storeRun(db: Db, { sessionId, results }: { sessionId: string; results: number }): Promise<string> {
   const session = await findSession(db, { client: benchOwner, name: sessionId });
   if (session === undefined) {
     throw new Error(`session ${sessionId} is missing`);

@@ -1,0 +1,159 @@
+// What a person at the console waits for, in headless Chromium.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { buildConsole } from "../../../scripts/build-console.ts";
+import type { Bench, Variant } from "../bench.ts";
+import { HttpClient } from "../clients/http-client.ts";
+import { benchKey } from "../harness/credentials.ts";
+import { growHome } from "../harness/grown-home.ts";
+import { percentile } from "../harness/load.ts";
+import type { Service } from "../harness/service.ts";
+import { storeRunOfNewSession } from "../harness/stored-run.ts";
+import { agent } from "./agent-run.ts";
+
+const rows = 1_000_000;
+const rowsQuick = 100_000;
+const entries = 20_000;
+const piecesPerSecond = 200;
+const watchedSeconds = 60;
+/** A piece has four characters. */
+const largeAnswerPieces = 1_250_000;
+const waitMaxMs = 60_000;
+
+export const consolePages: Bench = {
+  name: "console",
+  title: `The console in Chromium: a list of ${rows.toLocaleString("en-US")} runs, a run of ${entries.toLocaleString("en-US")} entries, an answer of 5 MB, a run that streams`,
+  notMeasured: "a network, a screen, a cold browser; a watch of hours.",
+  roundsMax: 3,
+  async *measure(stage) {
+    await buildConsole();
+    await using home = await stage.openHome();
+    // The first service makes the tables.
+    await (await stage.startService("console-first", { home }))[Symbol.asyncDispose]();
+    await growHome(home, stage.quick ? rowsQuick : rows);
+    await using service = await stage.startService("console", { home, console: true });
+    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium" });
+    try {
+      const longRun = await storeRunOfNewSession(home, service, entries);
+      using http = new HttpClient(service.url);
+      const largeRun = await startRun(http, `deltas=${largeAnswerPieces}`);
+      await untilEnded(http, largeRun);
+      for (;;) {
+        yield [
+          describe("a list of runs", await timeList(browser, service)),
+          describe("a run opened at its middle", await timeEntry(browser, service, longRun)),
+          describe("an answer of 5 MB", await timeAnswer(browser, service, largeRun)),
+          describe(`a run that streams ${piecesPerSecond} pieces/s`, await watchRun(browser, service, http)),
+        ];
+      }
+    } finally {
+      await browser.close();
+    }
+  },
+};
+
+function describe(name: string, metrics: Variant["metrics"]): Variant {
+  return { name, metrics, faults: [] };
+}
+
+async function timeList(browser: Browser, service: Service): Promise<Variant["metrics"]> {
+  await using opened = await openPage(browser, service, "runs");
+  await opened.page.getByRole("row").nth(5).waitFor();
+  return { "shown after, ms": await msOfPage(opened.page) };
+}
+
+async function timeEntry(browser: Browser, service: Service, runId: string): Promise<Variant["metrics"]> {
+  await using opened = await openPage(browser, service, `runs/${runId}?tab=entries&seq=${entries / 2}`);
+  await opened.page.locator(`[data-index="${entries / 2 - 1}"]`).waitFor();
+  return { "shown after, ms": await msOfPage(opened.page) };
+}
+
+/** From the click on the run in a list that is open. */
+async function timeAnswer(browser: Browser, service: Service, runId: string): Promise<Variant["metrics"]> {
+  await using opened = await openPage(browser, service, "runs");
+  const link = opened.page
+    .getByRole("row")
+    .filter({ hasText: runId.slice(-8) })
+    .getByRole("link")
+    .first();
+  await link.waitFor();
+  const startedMs = await msOfPage(opened.page);
+  await link.click();
+  await opened.page.getByRole("button", { name: /more of 5.0M characters$/ }).waitFor();
+  return { "shown after, ms": (await msOfPage(opened.page)) - startedMs };
+}
+
+async function watchRun(browser: Browser, service: Service, http: HttpClient): Promise<Variant["metrics"]> {
+  const runId = await startRun(
+    http,
+    `deltas=${piecesPerSecond * (watchedSeconds + 30)} gap=${1_000 / piecesPerSecond}`,
+  );
+  await using opened = await openPage(browser, service, `runs/${runId}`);
+  const { page } = opened;
+  await page.locator("main .badge-text").filter({ hasText: /^live/ }).first().waitFor();
+  const tools = await page.context().newCDPSession(page);
+  const heapMb = async (): Promise<number> => {
+    await tools.send("HeapProfiler.collectGarbage");
+    return (await tools.send("Runtime.getHeapUsage")).usedSize / 1e6;
+  };
+  const firstHeapMb = await heapMb();
+  const gaps = await page.evaluate<number[]>(`(async () => {
+    const gaps = [];
+    const end = performance.now() + ${watchedSeconds * 1_000};
+    for (let last = performance.now(); last < end; ) {
+      await new Promise(requestAnimationFrame);
+      const now = performance.now();
+      gaps.push(now - last);
+      last = now;
+    }
+    return gaps;
+  })()`);
+  const lastHeapMb = await heapMb();
+  await http.send("POST", `/v1/runs/${runId}/cancel`, {});
+  return {
+    "frames a second": gaps.length / watchedSeconds,
+    "frame p99, ms": percentile(gaps, 0.99),
+    "memory after a second, MB": firstHeapMb,
+    [`memory after ${watchedSeconds} s, MB`]: lastHeapMb,
+  };
+}
+
+async function openPage(browser: Browser, { url }: Service, path: string): Promise<AsyncDisposable & { page: Page }> {
+  const context = await browser.newContext();
+  await context.addInitScript((key) => sessionStorage.setItem("runnel.api-key", key), benchKey);
+  const page = await context.newPage();
+  page.setDefaultTimeout(waitMaxMs);
+  await page.goto(`${url}/console/${path}`);
+  return { page, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** The time since the page was asked for. */
+async function msOfPage(page: Page): Promise<number> {
+  return await page.evaluate<number>("performance.now()");
+}
+
+async function startRun(http: HttpClient, message: string): Promise<string> {
+  const { session_id: sessionId } = await call(http, "POST", "/v1/sessions", { agent });
+  const { run_id: runId } = await call(http, "POST", `/v1/sessions/${sessionId}/messages`, { message });
+  return String(runId);
+}
+
+async function untilEnded(http: HttpClient, runId: string): Promise<void> {
+  while (!("end_time" in (await call(http, "GET", `/v1/runs/${runId}`)))) {
+    await delay(100);
+  }
+}
+
+async function call(
+  http: HttpClient,
+  method: "GET" | "POST",
+  path: string,
+  body?: object,
+): Promise<Record<string, unknown>> {
+  const { status, text } = await http.send(method, path, body);
+  if (status >= 300) {
+    throw new Error(`${path}: ${status} ${text}`);
+  }
+  return JSON.parse(text);
+}

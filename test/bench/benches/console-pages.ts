@@ -17,8 +17,8 @@ const rowsQuick = 100_000;
 const entries = 20_000;
 const piecesPerSecond = 200;
 const watchedSeconds = 60;
-/** A piece has four characters. */
-const largeAnswerPieces = 1_250_000;
+/** Paragraphs of 4,000 characters. */
+const largeAnswer = "deltas=1250 long=1000";
 const waitMaxMs = 60_000;
 
 export const consolePages: Bench = {
@@ -37,7 +37,7 @@ export const consolePages: Bench = {
     try {
       const longRun = await storeRunOfNewSession(home, service, entries);
       using http = new HttpClient(service.url);
-      const largeRun = await startRun(http, `deltas=${largeAnswerPieces}`);
+      const largeRun = await startRun(http, largeAnswer);
       await untilEnded(http, largeRun);
       for (;;) {
         yield [

@@ -2,6 +2,7 @@
 // the Chat Completions stream as cheaply as Node can. The last user message contains the parameters:
 //
 //   deltas=200   pieces of text       gap=5    milliseconds between them; 0 = all in one turn of the event loop
+//   long=1000    pieces of text in each delta, which is a paragraph then
 //   stamped=1    see answer.ts        held=1   waits for a `POST /release` of its own before the first piece
 //   calls=20     turns with a call of the agent's first tool before the pieces
 //   wide=10      calls in each of these turns, whose message has the parameters of an agent below
@@ -12,7 +13,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { wordAt, writeStamp } from "./answer.ts";
+import { wordAt, wordsUpTo, writeStamp } from "./answer.ts";
 
 interface ChatBody {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -21,6 +22,7 @@ interface ChatBody {
 
 interface Plan {
   readonly deltas: number;
+  readonly long: number;
   readonly gapMs: number;
   readonly stamped: boolean;
   readonly held: boolean;
@@ -76,6 +78,7 @@ function readPlan({ messages, tools = [] }: ChatBody): Plan {
   const below = levels > 1 ? `calls=${calls} wide=${wide} levels=${levels - 1} deltas=1` : "deltas=1";
   return {
     deltas: setting("deltas"),
+    long: setting("long"),
     gapMs: setting("gap"),
     stamped: setting("stamped") === 1,
     held: setting("held") === 1,
@@ -99,12 +102,12 @@ function answer(plan: Plan, response: ServerResponse): void {
   speak(plan, response);
 }
 
-function speak({ deltas, gapMs, stamped, calls }: Plan, response: ServerResponse): void {
+function speak({ deltas, long, gapMs, stamped, calls }: Plan, response: ServerResponse): void {
   if (calls !== undefined) {
     response.end(callFrames(calls));
     return;
   }
-  const frames = textFrames(deltas);
+  const frames = long > 0 ? Array<string>(deltas).fill(textFrame(`${wordsUpTo(long)}\n\n`)) : textFrames(deltas);
   const write = (index: number): void => {
     response.write(stamped ? textFrame(writeStamp(index)) : frames[index]);
   };

@@ -10,6 +10,7 @@ import {
   listChangedRuns,
   listClientRuns,
   listRunsToCancel,
+  listRunsToWatch,
 } from "../../src/engine/storage/client-run.ts";
 import { queuePendingRuns } from "../../src/engine/storage/pending-run.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
@@ -178,6 +179,19 @@ test("a list by the last change reads a page, whatever its filters", async () =>
       String(ask),
       { read: expect.toSatisfy((read) => read < 40), full: 0 },
     ]);
+  }
+});
+
+test("a watch of runs reads those that are active or have ended since", async () => {
+  const { db } = await openQuietStore();
+  await addRun(db);
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  const ask = async (): Promise<void> =>
+    void (await listRunsToWatch(db, { client, sessionName: undefined, endedSince: tomorrow, limit: 1_000 }));
+  await repeat(ask);
+  await addSessions(db);
+  for (const table of ["run", "session"]) {
+    expect(await countReads(db, table, ask)).toEqual({ read: expect.toSatisfy((read) => read < 20), full: 0 });
   }
 });
 

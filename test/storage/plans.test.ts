@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { memoryOfSession } from "../../src/engine/memory/owner.ts";
 import { writeMemory } from "../../src/engine/memory/write.ts";
+import { listApprovalsToWatch } from "../../src/engine/storage/approval.ts";
 import { settleCallback, takeDueCallbacks } from "../../src/engine/storage/callback.ts";
 import {
   countClientRuns,
@@ -191,6 +192,23 @@ test("a watch of runs reads those that are active or have ended since", async ()
   await repeat(ask);
   await addSessions(db);
   for (const table of ["run", "session"]) {
+    expect(await countReads(db, table, ask)).toEqual({ read: expect.toSatisfy((read) => read < 20), full: 0 });
+  }
+});
+
+test("a watch of approvals reads those of runs that are active or have ended since", async () => {
+  const { db } = await openQuietStore();
+  await addRun(db);
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  const ask = async (): Promise<void> =>
+    void (await listApprovalsToWatch(db, { client, runId: undefined, settledSince: tomorrow, limit: 1_000 }));
+  await repeat(ask);
+  await addSessions(db);
+  await sql`insert into approval (id, client, run_id, action, request, digest, expire_time)
+    select gen_random_uuid(), client, id, '', '{}', '', now() from run where end_time is not null`.execute(db);
+  // As the service does with tables that have grown.
+  await sql`analyze run; analyze session; analyze approval`.execute(db);
+  for (const table of ["run", "session", "approval"]) {
     expect(await countReads(db, table, ask)).toEqual({ read: expect.toSatisfy((read) => read < 20), full: 0 });
   }
 });

@@ -2,12 +2,11 @@
 // number of concurrent ones, one counts.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
-import { dayMs } from "../../platform/base/clock.ts";
-import { lowestUuid } from "../../platform/base/ids.ts";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { untilFewer } from "../../platform/database/until-fewer.ts";
 import { insertPushes } from "./push-config.ts";
+import { runIsActive } from "./run.ts";
 import type { ApprovalTable } from "./schema.ts";
 
 /** A request for approval. */
@@ -117,24 +116,32 @@ export async function listApprovals(
 /** An approval, with the time since which its state is final; null while it may still change by a decision or a use. */
 export type WatchedApproval = ApprovalRow & { readonly settled_time: Date | null };
 
-/** Lists the newest approvals that may still change, or were settled at or after a time. */
+/**
+ * Lists the newest approvals that may still change, or were settled at or after a time. Those are of runs that are active or have ended
+ * since then: the end of a run settles all of its approvals.
+ */
 export async function listApprovalsToWatch(
   db: Db,
   args: { client: string; runId: string | undefined; settledSince: Date; limit: number },
 ): Promise<WatchedApproval[]> {
   const { client, runId = null, settledSince, limit } = args;
+  // The planner takes an array, and a span with two ends, for few rows, and reads these by an index.
   const { rows } = await sql<WatchedApproval>`
     select * from (
       select ${approvalColumns}, ${settledTime} as settled_time from ${approvals}
-      where approval.client = ${client} and approval.id >= ${lowestUuid(settledSince.getTime() - lifetimeMaxMs)}
-        and run_id = coalesce(${runId}::uuid, run_id)
+      where approval.id = any(array(
+        select asked.id from (
+          select id from run where client collate "C" = ${client} and ${runIsActive}
+          union all
+          select id from run where client collate "C" = ${client} and end_time between ${settledSince} and 'infinity'
+        ) as recent cross join lateral (
+          select id from approval where run_id = recent.id and run_id = coalesce(${runId}::uuid, run_id) offset 0
+        ) as asked
+      ))
     ) as recent where settled_time is null or settled_time >= ${settledSince}
     order by id desc limit ${limit}`.execute(db);
   return rows;
 }
-
-/** The longest time to decide, and a day for the error of the clock in an id. */
-const lifetimeMaxMs = 8 * dayMs;
 
 /**
  * Records a decision. Locks the run first, as its owner does: so a run that is about to wait sees the decision, or is woken by

@@ -53,7 +53,8 @@ function check(servers: readonly McpServer[], client: string, { egress, settings
       return undefined;
     }
     const known = settingsOf(client, settings).map(({ name }) => name);
-    const which = known.length === 0 ? "this service has none for you" : `name one of ${known.join(", ")}`;
-    return `there is no such server in the settings: give a url, or ${which}${suggest(server.name, known)}`;
+    const which =
+      known.length === 0 ? " (the settings have no server for you)" : `, or name one of ${known.join(", ")}`;
+    return `there is no such server in the settings: give a url${which}${suggest(server.name, known)}`;
   }
 }

@@ -90,8 +90,11 @@ test("a list with --search has the runs with the words, and what stands around t
   const stage = await openStage({ boss: () => answer("A curlew calls."), worker: echo });
   const { runId } = await ask(stage.client, agent);
   await stage.ended(runId);
-  const list = async (...words: string[]) =>
-    (await runCommand(["runs", "list", ...words, "--url", stage.service.url])).stdout;
+  const list = async (...words: string[]) => {
+    const { code, stdout, stderr } = await runCommand(["runs", "list", ...words, "--url", stage.service.url]);
+    expect(code, stderr).toBe(0);
+    return stdout;
+  };
   await until("the text", async () => (await list("--search", "curlew")).includes("A curlew calls."));
   expect(await list("--search", "curlew -calls")).not.toContain(runId);
   const { matches } = JSON.parse(await list("--search", "Curlew", "--json"));

@@ -46,7 +46,7 @@ interface PooledService extends TestService {
 
 const services = new Pool<PooledService>(({ end }) => end());
 
-/** The errors that the services of the test have logged: callers do not see the cause of an internal one. */
+/** The warnings and errors that the services of the test have logged: callers do not see the cause of an internal one. */
 const logged: string[] = [];
 
 /**
@@ -128,7 +128,7 @@ async function openService(
   const app = await openApp({
     config: readConfig(sources),
     sources,
-    logger: createLogger("error", { write: (line) => void logged.push(line) }),
+    logger: createLogger("warn", { write: (line) => void logged.push(line) }),
     plainStreams,
     ...(clock !== undefined && { clock }),
   }).catch(async (error: unknown) => {

@@ -1,12 +1,12 @@
 // Races with one consistent outcome: cancels against a job's end, jobs against each other at the limit, and one nonce from two
 // clients.
 
-import pg from "pg";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { answer } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { query } from "../harness/database.ts";
+import { openHolder } from "../harness/holder.ts";
 import { until } from "../harness/wait.ts";
 import { makeSigner } from "../jobspec/signer.ts";
 import { jobApi, setJobStage, specOf, test } from "./stage.ts";
@@ -103,41 +103,6 @@ test("a job that is read during its cancel shows all of it or nothing", async ({
   expect(await reading).toMatchObject({ body: { status: "cancelled", cancel_request_time: expect.any(String) } });
   await release();
 });
-
-interface Holder {
-  /** A connection in a transaction. */
-  readonly holder: pg.Client;
-  /** Resolves when this many statements wait for its locks. */
-  awaited(count: number): Promise<void>;
-  release(): Promise<void>;
-}
-
-/** Opens a transaction that holds rows or tables, to delay writers. */
-async function openHolder(databaseUrl: string): Promise<Holder> {
-  const holder = new pg.Client({ connectionString: databaseUrl });
-  await holder.connect();
-  let releasing: Promise<void> | undefined;
-  const release = (): Promise<void> => {
-    releasing ??= holder.end();
-    return releasing;
-  };
-  onTestFinished(release);
-  await holder.query("begin");
-  const countWaiting = async (): Promise<number> => {
-    const rows = await query(
-      databaseUrl,
-      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-    return rows.length;
-  };
-  return {
-    holder,
-    awaited: async (count) => {
-      await until(`${count} to wait for what is held`, async () => (await countWaiting()) >= count);
-    },
-    release,
-  };
-}
 
 test("a second cancel, and a cancel of an ended job, change nothing", async ({ api, signer, provider }) => {
   provider.respond(...[0, 1].map(() => (wire: { hang(): Promise<void> }) => wire.hang()));

@@ -8,6 +8,7 @@ import { answer, callTools, type Script } from "../fakes/provider.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
+import { openHolder } from "../harness/holder.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 
@@ -28,7 +29,7 @@ async function setStage(...scripts: readonly Script[]) {
   const found = async (words: string, ...runIds: readonly string[]): Promise<void> => {
     await until(`${words} to be found`, async () => (await find(words)).toString() === runIds.toString());
   };
-  return { service, client, run, find, found };
+  return { provider, service, client, run, find, found };
 }
 
 test("words are found in messages, results of tools, outputs and errors, each with the words marked", async () => {
@@ -117,6 +118,24 @@ test("a deleted run, a deleted session and a purged one leave no text", async ()
   await found("redshank", later.runId);
   const texts = await query<{ run_id: string }>(service.databaseUrl, "select run_id from run_text order by run_id");
   expect(texts.map(({ run_id: id }) => id)).toEqual([four.runId, later.runId]);
+});
+
+test("the answer of a run that ends between the read and the write of its text is found", async () => {
+  const { provider, service, client, find } = await setStage();
+  const gate = Promise.withResolvers<void>();
+  provider.respond(async (...wire) => {
+    await gate.promise;
+    await answer("A godwit.")(...wire);
+  });
+  const { awaited, holder, release } = await openHolder(service.databaseUrl);
+  await holder.query("lock table run_text in share row exclusive mode");
+  const { sessionId } = await client.call(createSession, { agent: { name: "tester" } });
+  const { runId } = await client.call(sendMessage, { sessionId, message: "Which bird?" });
+  await awaited(1);
+  gate.resolve();
+  await endOfRun(client, runId);
+  await release();
+  await until("the answer to be found", async () => (await find("godwit")).includes(runId), 30_000);
 });
 
 test("without the setting no text is kept and a search is refused; with it again, the runs of before are found", async () => {

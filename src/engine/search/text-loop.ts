@@ -126,7 +126,7 @@ async function write(db: Db, runs: readonly UnreadRun[]): Promise<number> {
   const messages = await listMessagesOfRuns(db, runs, messagesMax);
   const texts = runs.map((run) => {
     const text = textOf(run, messages.get(run.id) ?? []);
-    return { id: run.id, text, words: wordsOfText(text) };
+    return { id: run.id, text, words: wordsOfText(text), isFinal: run.has_ended };
   });
   const written = new Set(texts.length > 1 ? await writeRunTexts(db, texts) : []);
   for (const text of texts.filter(({ id }) => !written.has(id))) {

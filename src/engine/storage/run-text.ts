@@ -15,6 +15,7 @@ export interface UnreadRun {
   readonly input: Uint8Array;
   readonly terminal: Uint8Array | null;
   readonly failure: string | null;
+  readonly has_ended: boolean;
 }
 
 /** The first runs after the cursor: those to read, and how far the look went. */
@@ -32,7 +33,7 @@ export async function listNewRuns(
 ): Promise<NewRuns> {
   // A look-up for each run: for `exists` or a plain join the planner may read all texts.
   const { rows } = await sql<UnreadRun & { is_unread: boolean }>`
-    select run.id, run.session, run.is_unread,
+    select run.id, run.session, run.is_unread, run.end_time is not null as has_ended,
       case when run.is_unread then run.input end as input,
       case when run.is_unread then run.terminal end as terminal,
       case when run.is_unread then run.failure end as failure
@@ -52,7 +53,7 @@ export async function listEndedRuns(db: Db, limit: number): Promise<UnreadRun[]>
   const { rows } = await sql<UnreadRun>`
     select run.* from (select run_id from run_text where not is_final order by run_id offset 0) as open
     cross join lateral (
-      select id, session, input, terminal, failure from run where id = open.run_id and end_time is not null limit 1
+      select id, session, input, terminal, failure, true as has_ended from run where id = open.run_id and end_time is not null limit 1
     ) as run limit ${limit}`.execute(db);
   return rows;
 }
@@ -87,26 +88,29 @@ export interface RunText {
   readonly text: string;
   /** The words of the text, with spaces between them. */
   readonly words: string;
+  /** Whether the run had ended when its text was read. It may have ended since, and then it gets another text. */
+  readonly isFinal: boolean;
 }
 
 /**
  * Writes texts of runs, and returns the ids of those that have one now. A deleted run and a purged one get none, and neither do runs of a
- * deleted session: the rows are locked against all of these. Of several runs, those that another transaction holds are left out.
+ * deleted session: the rows are locked against all of these, sessions first, as in deletions. Of several runs, those that another
+ * transaction holds are left out.
  */
 export async function writeRunTexts(db: Db, texts: readonly RunText[]): Promise<string[]> {
   const locked = texts.length === 1 ? sql`` : sql` skip locked`;
   const { rows } = await sql<{ run_id: string }>`
     with asked as materialized (
-      select * from ${parameterRows(texts, { id: ["uuid", ({ id }) => id], text: ["text", ({ text }) => text], words: ["text", ({ words }) => words] })} as given
+      select * from ${parameterRows(texts, { id: ["uuid", ({ id }) => id], text: ["text", ({ text }) => text], words: ["text", ({ words }) => words], final: ["int4", ({ isFinal }) => Number(isFinal)] })} as given
     ), kept as materialized (
-      select run.id, run.client, run.session, run.end_time is not null as is_final
+      select run.id, run.client, run.session
       from asked join run using (id) join session on session.id = run.session
       where run.delete_time is null and octet_length(run.input) > 0 and session.delete_time is null
-      for share of run, session${locked}
+      for share of session, run${locked}
     )
     insert into run_text (run_id, client, session, text, words, is_final)
     select kept.id, kept.client, kept.session, asked.text,
-      to_tsvector('simple', asked.words) || array_to_tsvector(array[${wordOfClient(sql`kept.client`)}]), kept.is_final
+      to_tsvector('simple', asked.words) || array_to_tsvector(array[${wordOfClient(sql`kept.client`)}]), asked.final = 1
     from kept join asked using (id)
     on conflict (run_id) do update set text = excluded.text, words = excluded.words, is_final = excluded.is_final
     returning run_id`.execute(db);

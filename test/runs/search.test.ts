@@ -138,6 +138,22 @@ test("the answer of a run that ends between the read and the write of its text i
   await until("the answer to be found", async () => (await find("godwit")).includes(runId), 30_000);
 });
 
+test("a pass that fails is made again soon, and not after the rest of an idle service", async () => {
+  const { service, run, find } = await setStage(answer("A whimbrel."));
+  // Sequences do not roll back, so the first write alone fails.
+  await query(
+    service.databaseUrl,
+    `create sequence tries;
+    create function fail_once() returns trigger language plpgsql as $$
+      begin if nextval('tries') = 1 then raise 'not now'; end if; return new; end $$;
+    create trigger fail_once before insert on run_text for each row execute function fail_once()`,
+  );
+  const { runId } = await run("Which bird?");
+  // Half of the rest of an idle loop.
+  await until("the run to be found", async () => (await find("whimbrel")).includes(runId), 30_000);
+  expect(await query(service.databaseUrl, "select from tries where last_value > 1")).toHaveLength(1);
+});
+
 test("without the setting no text is kept and a search is refused; with it again, the runs of before are found", async () => {
   const databaseUrl = await testDatabase();
   const off = await startService({ databaseUrl, runsSearch: false });

@@ -48,6 +48,7 @@ export interface ReaperOptions {
 /** Requeues or ends the runs that have lost their owner. */
 export class Reaper {
   readonly #options: ReaperOptions;
+  readonly #everyMs: number;
   readonly #loop: Loop;
   /** True when the database was away at its last use. */
   #outage = false;
@@ -58,9 +59,10 @@ export class Reaper {
 
   constructor(options: ReaperOptions) {
     this.#options = options;
+    this.#everyMs = Math.min(intervalMs, options.leaseMs / 3);
     this.#loop = new Loop({
       clock: options.clock,
-      everyMs: Math.min(intervalMs, options.leaseMs / 3),
+      everyMs: this.#everyMs,
       pass: () => this.#pass(),
       onError: (error) => {
         options.events.databaseTroubled({ part: "reaper", error });
@@ -115,7 +117,8 @@ export class Reaper {
       await checkTrees(this.#options);
     }
     const times = [wakesInMs, leaseInMs, ...Object.values(ofOthers)];
-    return Math.min(...times.map((inMs) => (inMs === null || inMs <= 0 ? intervalMs : Math.ceil(inMs))));
+    const dueInMs = times.map((inMs) => (inMs === null || inMs <= 0 ? intervalMs : Math.ceil(inMs)));
+    return Math.min(this.#everyMs, ...dueInMs);
   }
 
   /**

@@ -44,7 +44,7 @@ export interface TextLoopDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Pick<Events, "databaseTroubled">;
-  readonly wakeup: Pick<Wakeup, "subscribe">;
+  readonly wakeup: Pick<Wakeup, "subscribe" | "onGap">;
 }
 
 /** Writes texts while runs begin and write. */
@@ -60,7 +60,7 @@ export class TextLoop {
     this.#deps = deps;
     this.#loop = new Loop({
       clock: deps.clock,
-      everyMs: restMs,
+      everyMs,
       pass: () => this.#pass(),
       onError: (error) => deps.events.databaseTroubled({ part: "texts", error }),
     });
@@ -70,6 +70,7 @@ export class TextLoop {
     for (const topic of ["session", "result"] as const) {
       this.#unsubscribe.push(this.#deps.wakeup.subscribe(topic, () => this.#hear()));
     }
+    this.#unsubscribe.push(this.#deps.wakeup.onGap(() => this.#hear()));
     this.#loop.open();
   }
 

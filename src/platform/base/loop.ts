@@ -5,11 +5,11 @@ import { type Clock, over } from "./clock.ts";
 /** Options of a loop. */
 export interface LoopOptions {
   readonly clock: Pick<Clock, "sleep">;
-  /** The time in milliseconds from the end of a pass to the start of the next one. */
+  /** The time in milliseconds from the end of a pass to the start of the next one, also when the pass failed. */
   readonly everyMs: number;
   /** True when the loop also waits before the first pass. */
   readonly waitsFirst?: boolean;
-  /** A number that it returns is a shorter time to the next pass, in milliseconds. */
+  /** A number that it returns is the time to the next pass in place of `everyMs`, in milliseconds. */
   readonly pass: () => unknown;
   /** Receives the error of a failed pass. The next pass follows in any case. */
   readonly onError: (error: unknown) => void;
@@ -55,8 +55,8 @@ export class Loop {
       this.#wake = new AbortController();
       let waitMs = this.#options.everyMs;
       try {
-        const shorterMs = await pass();
-        waitMs = typeof shorterMs === "number" ? Math.min(shorterMs, waitMs) : waitMs;
+        const nextMs = await pass();
+        waitMs = typeof nextMs === "number" ? nextMs : waitMs;
       } catch (error) {
         onError(error);
       }

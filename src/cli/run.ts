@@ -6,7 +6,7 @@ import { SendMessageResponseSchema } from "#gen/runnel/v1/session_service_pb.js"
 import { type AgentFlags, addAgentFlags, createSession, readReplacements } from "./agent-flags.ts";
 import { answerJson } from "./answer-json.ts";
 import { readSequence } from "./arguments.ts";
-import { reasonOf, type Service, type SessionClient, withService } from "./connect.ts";
+import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { leaveOnInterrupt } from "./interrupt.ts";
@@ -14,6 +14,7 @@ import { readMessage } from "./message.ts";
 import { withModelHint } from "./models.ts";
 import { type Output, outputOf } from "./output.ts";
 import { printRun } from "./print-run.ts";
+import { sendFirst } from "./send-first.ts";
 import { addServiceFlags, lineFor, type ServiceFlags } from "./target.ts";
 
 interface RunFlags extends AgentFlags, ServiceFlags {
@@ -64,23 +65,6 @@ export function defineRun(command: Command): void {
         await showRun(service, { runId, after: 0n, flags, output, onlyOutput: flags.schema !== undefined });
       });
     });
-}
-
-/** Sends the first message of a session. When it is refused, no empty session is left behind. */
-async function sendFirst<T>(
-  sessions: SessionClient,
-  sessionId: string,
-  send: (sessionId: string) => Promise<T>,
-): Promise<T> {
-  try {
-    return await send(sessionId);
-  } catch (error) {
-    if (reasonOf(error) !== undefined) {
-      // The caller needs the refusal, also when the session stays.
-      await sessions.deleteSession({ sessionId }).catch(() => {});
-    }
-    throw error;
-  }
 }
 
 /** Defines `tail`. */

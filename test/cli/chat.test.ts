@@ -108,6 +108,17 @@ test("Ctrl-C cancels the run, clears a line, and leaves an empty one at the seco
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("resume it: runnel chat --session ") });
 });
 
+test("after a refused first message the conversation begins with the next one", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const chat = startChat(url, "--model", "gpt-4o");
+  await chat.see("\u001b[?2004h");
+  expect(await chat.enter("one")).toContain("gpt-4o");
+  await chat.enter("/model demo");
+  expect(await chat.enter("hello words=3 pace=0")).toContain("✓ completed");
+  const { stdout } = await runCommand(["sessions", "list", "-o", "id", "--url", url]);
+  expect(stdout).toMatch(/^\S+\n$/);
+});
+
 test("a paste of several lines is one message, and the arrow keys bring it back", async () => {
   const { provider, url } = await startWithProvider(model);
   provider.respond(answer("1"), answer("2"), answer("3"), answer("4"));

@@ -110,17 +110,18 @@ test("a refusal of the service is printed with the id of the call, and exit code
   const refused: [words: string[], told: RegExp][] = [
     [["run", "hi", "--model", "gpt-4o"], /gpt-4o/],
     [["run", "hi", "--tools", "fly"], /fly/],
+    [["chat", "--model", "gpt-4o"], /gpt-4o/],
     [["run", "hi", "--session", "nobody"], /session not found/],
     [["run", "hi", "--work-dir", "/etc"], /\/etc/],
     [["tail", "01890000-0000-7000-8000-000000000000"], /run not found/],
     [["tail", "no-id"], /run_?id/i],
   ];
   for (const [words, told] of refused) {
-    const { code, stdout, stderr } = await runCommand([...words, "--url", url]);
+    const { code, stdout, stderr } = await runCommand([...words, "--url", url], { input: "hi" });
     expect({ words, code, stdout }).toEqual({ words, code: 1, stdout: "" });
     expect(stderr).toMatch(/^runnel: [^\n]+\n( {2}fix {6}[^\n]+\n)? {2}request {2}[0-9a-f]{32}\n$/);
     expect(stderr).toMatch(told);
-    const json = await runCommand([...words, "--url", url, "--json"]);
+    const json = await runCommand([...words, "--url", url, "--json"], { input: "hi" });
     expect({ words, code: json.code, stdout: json.stdout }).toEqual({ words, code: 1, stdout: "" });
     const failure = JSON.parse(json.stderr);
     expect(failure).toMatchObject({ error: expect.stringMatching(told), request_id: expect.any(String) });

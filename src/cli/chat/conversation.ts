@@ -3,16 +3,18 @@
 import { create } from "@bufbuild/protobuf";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { type Agent, AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import type { SendMessageResponse } from "#gen/runnel/v1/session_service_pb.js";
 import { systemClock } from "../../platform/base/clock.ts";
 import { type AgentFlags, createSession } from "../agent-flags.ts";
 import { CommandError } from "../command-error.ts";
-import type { Service } from "../connect.ts";
+import { reasonOf, type Service } from "../connect.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { explain } from "../failure.ts";
 import { createSignalJudge } from "../interrupt.ts";
 import { withModelHint } from "../models.ts";
 import type { Output } from "../output.ts";
 import { printRun } from "../print-run.ts";
+import { sendFirst } from "../send-first.ts";
 import type { TextStyle } from "../show.ts";
 
 /** What a conversation is built on. */
@@ -62,16 +64,29 @@ export class Conversation {
   /** Sends a message and prints its run. */
   async send(message: string): Promise<void> {
     const { service, output, isPerson } = this.#options;
-    this.#sessionId ??= await createSession(service.sessions, this.#flags, output.asJson);
-    const sessionId = this.#sessionId;
-    const replaced = this.#replacements;
-    const agent = this.#model === "" ? replaced : { ...(replaced ?? create(AgentSchema)), model: this.#model };
-    const request = { sessionId, message, ...(agent && { agent }) };
-    const { runId } = await withModelHint(service, this.#model, () => service.sessions.sendMessage(request));
+    const { sessionId, runId } = await withModelHint(service, this.#model, () => this.#send(message));
     if (!isPerson) {
       output.note(`session ${sessionId}  run ${runId}`, { note: "started", session_id: sessionId, run_id: runId });
     }
     await this.#print(runId);
+  }
+
+  async #send(message: string): Promise<SendMessageResponse> {
+    const { output } = this.#options;
+    const { sessions } = this.service;
+    const replaced = this.#replacements;
+    const agent = this.#model === "" ? replaced : { ...(replaced ?? create(AgentSchema)), model: this.#model };
+    const send = (sessionId: string) => sessions.sendMessage({ sessionId, message, ...(agent && { agent }) });
+    if (this.#sessionId !== undefined) {
+      return await send(this.#sessionId);
+    }
+    this.#sessionId = await createSession(sessions, this.#flags, output.asJson);
+    return await sendFirst(sessions, this.#sessionId, send).catch((error: unknown) => {
+      if (reasonOf(error) !== undefined) {
+        this.#sessionId = undefined;
+      }
+      throw error;
+    });
   }
 
   /** Continues another session: prints the end of its conversation, and the run that is active. */
@@ -94,7 +109,7 @@ export class Conversation {
     }
   }
 
-  /** Uses a model for the next runs. Throws when the service refuses its name. */
+  /** Uses a model for the next runs. */
   useModel(name: string): void {
     this.#model = name;
   }

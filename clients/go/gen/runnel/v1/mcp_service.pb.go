@@ -670,7 +670,7 @@ const file_runnel_v1_mcp_service_proto_rawDesc = "" +
 	"\n" +
 	"McpService\x12q\n" +
 	"\x0eListMcpServers\x12 .runnel.v1.ListMcpServersRequest\x1a!.runnel.v1.ListMcpServersResponse\"\x1a\x82\xd3\xe4\x93\x02\x11\x12\x0f/v1/mcp/servers\x90\x02\x01\x12{\n" +
-	"\fListMcpTools\x12\x1e.runnel.v1.ListMcpToolsRequest\x1a\x1f.runnel.v1.ListMcpToolsResponse\"*\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/mcp/servers/-/tools:list\x90\x02\x01\x12u\n" +
+	"\fListMcpTools\x12\x1e.runnel.v1.ListMcpToolsRequest\x1a\x1f.runnel.v1.ListMcpToolsResponse\"*\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/mcp/servers/-/tools:list\x90\x02\x02\x12u\n" +
 	"\vCallMcpTool\x12\x1d.runnel.v1.CallMcpToolRequest\x1a\x1e.runnel.v1.CallMcpToolResponse\"'\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/mcp/servers/-/tools:call\x1a\a\x8a\xd9\xf4\a\x02\b\x01B\xa1\x01\n" +
 	"\rcom.runnel.v1B\x0fMcpServiceProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
 	"Runnel::V1b\x06proto3"

@@ -3,13 +3,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { onTestFinished } from "vitest";
+import { onTestFailed, onTestFinished } from "vitest";
 import { authEnvironment } from "./credentials.ts";
 import { compileCacheEnvironment, programPath } from "./program.ts";
 import { until } from "./wait.ts";
 
 /** A start takes a second; on a machine under load it takes much longer. */
 const startMaxMs = 60_000;
+/** So much of the end of its log is shown when the test fails. */
+const shownCharsMax = 20_000;
 const wrongClock = new URL("wrong-clock.ts", import.meta.url).href;
 const collectSigned = new URL("collect-signed.ts", import.meta.url).href;
 
@@ -73,6 +75,7 @@ export async function startProcess(
     text += chunk.toString();
   });
   const log = (): string => (logFile === undefined ? text : readFileSync(logFile, "utf8"));
+  onTestFailed(() => void process.stderr.write(log().slice(-shownCharsMax)));
   onTestFinished(() => end(child, "SIGKILL"));
   const findUrl = (): string | undefined => {
     if (child.exitCode !== null || child.signalCode !== null) {

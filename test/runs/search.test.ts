@@ -138,6 +138,20 @@ test("the answer of a run that ends between the read and the write of its text i
   await until("the answer to be found", async () => (await find("godwit")).includes(runId), 30_000);
 });
 
+test("a write of a text that waits for the session holds no run, because deletions lock sessions first", async () => {
+  const { service, run, found } = await setStage(answer("A twite."), answer("A siskin."));
+  const first = await run("Which bird?");
+  await found("twite", first.runId);
+  const { awaited, holder, release } = await openHolder(service.databaseUrl);
+  await holder.query("update run_text set is_final = false");
+  await holder.query("commit; begin; select from session for no key update");
+  const second = await run("And that?");
+  await awaited(1);
+  expect(await query(service.databaseUrl, "select from run for update nowait")).toHaveLength(2);
+  await release();
+  await found("siskin", second.runId);
+});
+
 test("a pass that fails is made again soon, and not after the rest of an idle service", async () => {
   const { service, run, find } = await setStage(answer("A whimbrel."));
   // Sequences do not roll back, so the first write alone fails.

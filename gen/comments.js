@@ -8822,16 +8822,16 @@ export const comments = new Map(
   "The answer as it arrived: mostly the text of server-sent events."
  ],
  [
-  "runnel.v1.ModelCall.answer_bytes",
-  "Bytes of the answer that the service has read."
- ],
- [
   "runnel.v1.ModelCall.answer_cut",
   "True when `answer` is the beginning of what the service has read."
  ],
  [
   "runnel.v1.ModelCall.answer_headers",
   "Headers of the answer, one a line. Those that carry credentials are left out."
+ ],
+ [
+  "runnel.v1.ModelCall.answer_size_bytes",
+  "Size of the answer that the service has read, in bytes."
  ],
  [
   "runnel.v1.ModelCall.call_id",
@@ -8866,16 +8866,16 @@ export const comments = new Map(
   "The body of the request."
  ],
  [
-  "runnel.v1.ModelCall.request_bytes",
-  "Bytes of the body as it was sent."
- ],
- [
   "runnel.v1.ModelCall.request_cut",
   "True when `request` is the beginning of the body."
  ],
  [
   "runnel.v1.ModelCall.request_headers",
   "Headers of the request, one a line: `accept: text/event-stream`. Those that carry credentials are left out."
+ ],
+ [
+  "runnel.v1.ModelCall.request_size_bytes",
+  "Size of the body as it was sent, in bytes."
  ],
  [
   "runnel.v1.ModelCall.status",

@@ -37,8 +37,13 @@ function toProto(row: ModelCallRow): ModelCall {
     ...{ callId: row.id, turn: row.turn, provider: row.provider, model: row.model, path: row.path },
     ...{ createTime: timestampFromDate(row.create_time), durationMs: BigInt(row.duration_ms) },
     ...{ requestHeaders: row.request_headers, answerHeaders: row.answer_headers },
-    ...{ request: row.request, requestBytes: BigInt(row.request_bytes), requestCut: row.is_request_cut },
-    ...{ status: row.status, answer: row.answer, answerBytes: BigInt(row.answer_bytes), answerCut: row.is_answer_cut },
+    ...{ request: row.request, requestSizeBytes: BigInt(row.request_bytes), requestCut: row.is_request_cut },
+    ...{
+      status: row.status,
+      answer: row.answer,
+      answerSizeBytes: BigInt(row.answer_bytes),
+      answerCut: row.is_answer_cut,
+    },
     error: row.error,
   });
 }

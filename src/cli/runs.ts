@@ -170,7 +170,7 @@ function addCalls(runs: Command): void {
         columns: ["CALL", "TURN", "MODEL", "STATUS", "MS", "SENT", "READ", "ERROR"],
         row: (call, cut) => [
           ...[call.callId, String(call.turn), `${call.provider}:${call.model}`, String(call.status || "–")],
-          ...[String(call.durationMs), `${call.requestBytes} B`, `${call.answerBytes} B`],
+          ...[String(call.durationMs), `${call.requestSizeBytes} B`, `${call.answerSizeBytes} B`],
           cut(call.error, saidCharsMax),
         ],
       }),

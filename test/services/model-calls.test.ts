@@ -66,7 +66,7 @@ test("each call has the body as it was sent and the answer as it came, failed at
   ]);
   const sent = await Promise.all([0, 1, 2].map((index) => provider.request(index)));
   expect(modelCalls.map(({ request }) => request)).toEqual(sent.map(({ text }) => text));
-  expect(modelCalls.map(({ requestBytes }) => Number(requestBytes))).toEqual(
+  expect(modelCalls.map(({ requestSizeBytes }) => Number(requestSizeBytes))).toEqual(
     sent.map(({ text }) => Buffer.byteLength(text)),
   );
   expect(modelCalls[0]?.answer).toBe('{"error":{"message":"broken"}}');
@@ -121,14 +121,18 @@ test("a long body and a long answer are cut in whole characters, and say how lon
   const { runId } = await start("é".repeat(20_000), {}, answer("ü".repeat(20_000)));
   const [call] = (await client.call(listModelCalls, { runId })).modelCalls;
   const sent = await provider.request(0);
-  expect(call).toMatchObject({ requestCut: true, requestBytes: BigInt(Buffer.byteLength(sent.text)), answerCut: true });
+  expect(call).toMatchObject({
+    requestCut: true,
+    requestSizeBytes: BigInt(Buffer.byteLength(sent.text)),
+    answerCut: true,
+  });
   expect(sent.text.startsWith(call?.request ?? "?")).toBe(true);
   for (const text of [call?.request ?? "", call?.answer ?? ""]) {
     expect(Buffer.byteLength(text)).toBeGreaterThan(1_020);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_024);
     expect(text).not.toContain("\ufffd");
   }
-  expect(Number(call?.answerBytes)).toBeGreaterThan(40_000);
+  expect(Number(call?.answerSizeBytes)).toBeGreaterThan(40_000);
 });
 
 test("the calls of a cancelled run are kept as far as they came", async () => {

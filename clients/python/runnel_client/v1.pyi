@@ -1934,8 +1934,8 @@ class ModelCall(_Message):
     """Headers of the request, one a line: `accept: text/event-stream`. Those that carry credentials are left out."""
     request: _str
     """The body of the request."""
-    request_bytes: _int
-    """Bytes of the body as it was sent."""
+    request_size_bytes: _int
+    """Size of the body as it was sent, in bytes."""
     request_cut: _bool
     """True when `request` is the beginning of the body."""
     status: _int
@@ -1944,13 +1944,13 @@ class ModelCall(_Message):
     """Headers of the answer, one a line. Those that carry credentials are left out."""
     answer: _str
     """The answer as it arrived: mostly the text of server-sent events."""
-    answer_bytes: _int
-    """Bytes of the answer that the service has read."""
+    answer_size_bytes: _int
+    """Size of the answer that the service has read, in bytes."""
     answer_cut: _bool
     """True when `answer` is the beginning of what the service has read."""
     error: _str
     """Why the call gave no response; empty for one that gave one."""
-    def __init__(self, *, call_id: _str | None = ..., turn: _int | None = ..., provider: _str | None = ..., model: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., duration_ms: _int | None = ..., path: _str | None = ..., request_headers: _str | None = ..., request: _str | None = ..., request_bytes: _int | None = ..., request_cut: _bool | None = ..., status: _int | None = ..., answer_headers: _str | None = ..., answer: _str | None = ..., answer_bytes: _int | None = ..., answer_cut: _bool | None = ..., error: _str | None = ...) -> None: ...
+    def __init__(self, *, call_id: _str | None = ..., turn: _int | None = ..., provider: _str | None = ..., model: _str | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., duration_ms: _int | None = ..., path: _str | None = ..., request_headers: _str | None = ..., request: _str | None = ..., request_size_bytes: _int | None = ..., request_cut: _bool | None = ..., status: _int | None = ..., answer_headers: _str | None = ..., answer: _str | None = ..., answer_size_bytes: _int | None = ..., answer_cut: _bool | None = ..., error: _str | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["create_time"]) -> _bool: ...
 
 class Provider(_Message):

@@ -52,9 +52,9 @@ export default function CallsPane({ runId, turns }: { readonly runId: string; re
 
 function OneCall({ call }: { readonly call: ModelCall }) {
   const [isOpen, setOpen] = useState(false);
-  const { turn, provider, model, status, error, durationMs, requestBytes, answerBytes } = call;
+  const { turn, provider, model, status, error, durationMs, requestSizeBytes, answerSizeBytes } = call;
   const end = `${status === 0 ? "no answer" : status} · ${formatDuration(Number(durationMs))}`;
-  const sizes = `${formatBytes(Number(requestBytes))} → ${formatBytes(Number(answerBytes))}`;
+  const sizes = `${formatBytes(Number(requestSizeBytes))} → ${formatBytes(Number(answerSizeBytes))}`;
   return (
     <details
       className="fold tool"

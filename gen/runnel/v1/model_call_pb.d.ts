@@ -83,11 +83,11 @@ export declare type ModelCall = Message<"runnel.v1.ModelCall"> & {
   request: string;
 
   /**
-   * Bytes of the body as it was sent.
+   * Size of the body as it was sent, in bytes.
    *
-   * @generated from field: int64 request_bytes = 10;
+   * @generated from field: int64 request_size_bytes = 10;
    */
-  requestBytes: bigint;
+  requestSizeBytes: bigint;
 
   /**
    * True when `request` is the beginning of the body.
@@ -118,11 +118,11 @@ export declare type ModelCall = Message<"runnel.v1.ModelCall"> & {
   answer: string;
 
   /**
-   * Bytes of the answer that the service has read.
+   * Size of the answer that the service has read, in bytes.
    *
-   * @generated from field: int64 answer_bytes = 15;
+   * @generated from field: int64 answer_size_bytes = 15;
    */
-  answerBytes: bigint;
+  answerSizeBytes: bigint;
 
   /**
    * True when `answer` is the beginning of what the service has read.

@@ -45,8 +45,8 @@ type ModelCall struct {
 	RequestHeaders string `protobuf:"bytes,8,opt,name=request_headers,json=requestHeaders,proto3" json:"request_headers,omitempty"`
 	// The body of the request.
 	Request string `protobuf:"bytes,9,opt,name=request,proto3" json:"request,omitempty"`
-	// Bytes of the body as it was sent.
-	RequestBytes int64 `protobuf:"varint,10,opt,name=request_bytes,json=requestBytes,proto3" json:"request_bytes,omitempty"`
+	// Size of the body as it was sent, in bytes.
+	RequestSizeBytes int64 `protobuf:"varint,10,opt,name=request_size_bytes,json=requestSizeBytes,proto3" json:"request_size_bytes,omitempty"`
 	// True when `request` is the beginning of the body.
 	RequestCut bool `protobuf:"varint,11,opt,name=request_cut,json=requestCut,proto3" json:"request_cut,omitempty"`
 	// HTTP status of the answer; 0 without an answer.
@@ -55,8 +55,8 @@ type ModelCall struct {
 	AnswerHeaders string `protobuf:"bytes,13,opt,name=answer_headers,json=answerHeaders,proto3" json:"answer_headers,omitempty"`
 	// The answer as it arrived: mostly the text of server-sent events.
 	Answer string `protobuf:"bytes,14,opt,name=answer,proto3" json:"answer,omitempty"`
-	// Bytes of the answer that the service has read.
-	AnswerBytes int64 `protobuf:"varint,15,opt,name=answer_bytes,json=answerBytes,proto3" json:"answer_bytes,omitempty"`
+	// Size of the answer that the service has read, in bytes.
+	AnswerSizeBytes int64 `protobuf:"varint,15,opt,name=answer_size_bytes,json=answerSizeBytes,proto3" json:"answer_size_bytes,omitempty"`
 	// True when `answer` is the beginning of what the service has read.
 	AnswerCut bool `protobuf:"varint,16,opt,name=answer_cut,json=answerCut,proto3" json:"answer_cut,omitempty"`
 	// Why the call gave no response; empty for one that gave one.
@@ -158,9 +158,9 @@ func (x *ModelCall) GetRequest() string {
 	return ""
 }
 
-func (x *ModelCall) GetRequestBytes() int64 {
+func (x *ModelCall) GetRequestSizeBytes() int64 {
 	if x != nil {
-		return x.RequestBytes
+		return x.RequestSizeBytes
 	}
 	return 0
 }
@@ -193,9 +193,9 @@ func (x *ModelCall) GetAnswer() string {
 	return ""
 }
 
-func (x *ModelCall) GetAnswerBytes() int64 {
+func (x *ModelCall) GetAnswerSizeBytes() int64 {
 	if x != nil {
-		return x.AnswerBytes
+		return x.AnswerSizeBytes
 	}
 	return 0
 }
@@ -218,7 +218,7 @@ var File_runnel_v1_model_call_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_model_call_proto_rawDesc = "" +
 	"\n" +
-	"\x1arunnel/v1/model_call.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x04\n" +
+	"\x1arunnel/v1/model_call.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa6\x04\n" +
 	"\tModelCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12\x1a\n" +
@@ -230,15 +230,15 @@ const file_runnel_v1_model_call_proto_rawDesc = "" +
 	"durationMs\x12\x12\n" +
 	"\x04path\x18\a \x01(\tR\x04path\x12'\n" +
 	"\x0frequest_headers\x18\b \x01(\tR\x0erequestHeaders\x12\x18\n" +
-	"\arequest\x18\t \x01(\tR\arequest\x12#\n" +
-	"\rrequest_bytes\x18\n" +
-	" \x01(\x03R\frequestBytes\x12\x1f\n" +
+	"\arequest\x18\t \x01(\tR\arequest\x12,\n" +
+	"\x12request_size_bytes\x18\n" +
+	" \x01(\x03R\x10requestSizeBytes\x12\x1f\n" +
 	"\vrequest_cut\x18\v \x01(\bR\n" +
 	"requestCut\x12\x16\n" +
 	"\x06status\x18\f \x01(\x05R\x06status\x12%\n" +
 	"\x0eanswer_headers\x18\r \x01(\tR\ranswerHeaders\x12\x16\n" +
-	"\x06answer\x18\x0e \x01(\tR\x06answer\x12!\n" +
-	"\fanswer_bytes\x18\x0f \x01(\x03R\vanswerBytes\x12\x1d\n" +
+	"\x06answer\x18\x0e \x01(\tR\x06answer\x12*\n" +
+	"\x11answer_size_bytes\x18\x0f \x01(\x03R\x0fanswerSizeBytes\x12\x1d\n" +
 	"\n" +
 	"answer_cut\x18\x10 \x01(\bR\tanswerCut\x12\x14\n" +
 	"\x05error\x18\x11 \x01(\tR\x05errorB\xa0\x01\n" +

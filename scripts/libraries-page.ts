@@ -119,20 +119,20 @@ function java(): Library {
   const folder = "clients/java/src/main/java/com/runnel/client";
   const own = /of \{@code (?<service>\w+)\}\s+\*\/\s+public \w+ (?<member>\w+)\(\)/g;
   const members = membersOf(`${folder}/Runnel.java`, own);
-  const hasOwn = ({ parent, localName }: DescMethod) => {
-    const member = members.get(parent.name);
-    return member !== undefined && readSource(`${folder}/${upperFirst(member)}.java`).includes(` ${localName}(`);
-  };
   return {
     title: "Java",
     clientOf: (service) => {
       const member = members.get(service.name);
       return member === undefined ? "client" : `client.${member}()`;
     },
-    callOf: (method) =>
-      hasOwn(method)
-        ? method.localName
-        : `client.${method.methodKind === "unary" ? "call" : "stream"}(${method.parent.name}Grpc.get${method.name}Method(), …)`,
+    // A member has every call of its service.
+    callOf: ({ parent, localName, methodKind, name }) => {
+      const member = members.get(parent.name);
+      if (member === undefined) {
+        return `client.${methodKind === "unary" ? "call" : "stream"}(${parent.name}Grpc.get${name}Method(), …)`;
+      }
+      return readSource(`${folder}/${upperFirst(member)}.java`).includes(` ${localName}(`) ? localName : undefined;
+    },
   };
 }
 

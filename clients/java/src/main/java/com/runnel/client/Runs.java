@@ -10,6 +10,8 @@ import com.runnel.v1.GetRunInputRequest;
 import com.runnel.v1.GetRunInputResponse;
 import com.runnel.v1.GetRunRequest;
 import com.runnel.v1.GetRunResponse;
+import com.runnel.v1.ListModelCallsRequest;
+import com.runnel.v1.ListModelCallsResponse;
 import com.runnel.v1.ListRunResultsRequest;
 import com.runnel.v1.ListRunResultsResponse;
 import com.runnel.v1.ListRunsRequest;
@@ -74,6 +76,17 @@ public final class Runs {
      */
     public SearchRunsResponse searchRuns(SearchRunsRequest request) {
         return client.call(RunServiceGrpc.getSearchRunsMethod(), request);
+    }
+
+    /**
+     * Lists the calls of models that a run made, where the service keeps them.
+     *
+     * @param request the request
+     * @return the response
+     * @throws RunnelException when the call fails
+     */
+    public ListModelCallsResponse listModelCalls(ListModelCallsRequest request) {
+        return client.call(RunServiceGrpc.getListModelCallsMethod(), request);
     }
 
     /**

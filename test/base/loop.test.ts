@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { Loop } from "../../src/platform/base/loop.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 
 const never = 1_000_000;
@@ -79,3 +80,39 @@ test("a close waits for the pass under way, whose signal asks it to end", async 
   order.push("closed");
   expect(order).toEqual(["pass over", "closed"]);
 });
+
+test("a loop with nothing to look at sets no timer, waits as usual when it is resumed, and passes at once when it is woken", async () => {
+  const clock = createManualClock();
+  let watched = 0;
+  let passes = 0;
+  const loop = new Loop({
+    clock,
+    everyMs: 500,
+    isIdle: () => watched === 0,
+    pass: () => {
+      passes += 1;
+    },
+    onError: () => {},
+  });
+  loop.open();
+  await turns();
+  expect({ passes, delaysMs: clock.delaysMs }).toEqual({ passes: 1, delaysMs: [] });
+  watched = 1;
+  loop.resume();
+  await clock.slept(1);
+  expect({ passes, delaysMs: clock.delaysMs }).toEqual({ passes: 1, delaysMs: [500] });
+  watched = 0;
+  clock.advance(500);
+  await turns();
+  expect({ passes, delaysMs: clock.delaysMs }).toEqual({ passes: 2, delaysMs: [500] });
+  loop.wake();
+  await turns();
+  expect(passes).toBe(3);
+  await loop.close();
+  expect(passes).toBe(3);
+});
+
+/** Lets everything happen that needs no timer. */
+async function turns(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}

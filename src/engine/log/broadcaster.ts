@@ -46,7 +46,7 @@ export class Broadcaster {
   readonly #channels = new Map<string, Channel>();
   readonly #forgotten = new Set<string>();
   readonly #lag: LagGauge | undefined;
-  #onReader: ((runId: string) => void) | undefined;
+  readonly #readerListeners: ((runId: string) => void)[] = [];
   #lagTakenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(lag?: LagGauge) {
@@ -62,9 +62,9 @@ export class Broadcaster {
     return count;
   }
 
-  /** Calls the listener with the run of each new reader. There is one listener. */
+  /** Calls the listener with the run of each new reader. */
   onReader(listener: (runId: string) => void): void {
-    this.#onReader = listener;
+    this.#readerListeners.push(listener);
   }
 
   /** Subscribes a reader. Subscribe before reading the log: otherwise the reader misses results committed in between. */
@@ -76,7 +76,9 @@ export class Broadcaster {
     }
     const subscription = new Subscription(channel, { leave: () => this.#leave(channel, subscription), lag: this.#lag });
     channel.subscriptions.add(subscription);
-    this.#onReader?.(runId);
+    for (const listener of this.#readerListeners) {
+      listener(runId);
+    }
     return subscription;
   }
 

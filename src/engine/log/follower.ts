@@ -58,13 +58,19 @@ export class Follower {
       options.wakeup.onGap(() => this.#fetchAll()),
     ];
     const { clock, onError } = options;
+    const whileRead = { clock, waitsFirst: true, isIdle: () => this.#watched().length === 0, onError };
     this.#loops = [
-      new Loop({ clock, everyMs: pollMs, waitsFirst: true, pass: () => this.#fetchAll(), onError }),
-      new Loop({ clock, everyMs: endedCheckMs, waitsFirst: true, pass: () => this.#tellEnded(), onError }),
+      new Loop({ ...whileRead, everyMs: pollMs, pass: () => this.#fetchAll() }),
+      new Loop({ ...whileRead, everyMs: endedCheckMs, pass: () => this.#tellEnded() }),
     ];
     for (const loop of this.#loops) {
       loop.open();
     }
+    options.broadcaster.onReader(() => {
+      for (const loop of this.#loops) {
+        loop.resume();
+      }
+    });
   }
 
   async close(): Promise<void> {

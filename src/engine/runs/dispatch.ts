@@ -85,6 +85,7 @@ export class Dispatcher {
       clock,
       everyMs: cancelPollMs,
       waitsFirst: true,
+      isIdle: () => this.#active.size === 0,
       pass: () => this.#stopCancelled(),
       onError: (error) => events.databaseTroubled({ part: "cancel poll", error }),
     });
@@ -205,6 +206,7 @@ export class Dispatcher {
     });
     const active = { runId: run.id, replicaId: run.owner, stop, over };
     this.#active.add(active);
+    this.#cancels.resume();
     this.#slotsTaken += takesSlot ? 1 : 0;
     const isFirstStart = run.epoch === 1;
     this.#options.events.runStarted({

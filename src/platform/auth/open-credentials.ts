@@ -47,6 +47,7 @@ export class OpenCredentials {
       clock: options.clock,
       everyMs: lookMs,
       waitsFirst: true,
+      isIdle: () => this.#open.size === 0,
       pass: () => this.#look(),
       onError: (error) => options.events.databaseTroubled({ part: "credentials", error }),
     });
@@ -74,6 +75,7 @@ export class OpenCredentials {
     const open = known ?? { streams: new Set(), closed: new AbortController(), keyId };
     if (known === undefined) {
       this.#open.set(name, open);
+      this.#loop.resume();
       void this.#expire(open, endMs);
     }
     const stream = new AbortController();

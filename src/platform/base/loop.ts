@@ -9,6 +9,8 @@ export interface LoopOptions {
   readonly everyMs: number;
   /** True when the loop also waits before the first pass. */
   readonly waitsFirst?: boolean;
+  /** True while there is nothing to look at: the loop then rests, without a timer, until it is resumed or woken. */
+  readonly isIdle?: () => boolean;
   /** A number that it returns is the time to the next pass in place of `everyMs`, in milliseconds. */
   readonly pass: () => unknown;
   /** Receives the error of a failed pass. The next pass follows in any case. */
@@ -20,6 +22,8 @@ export class Loop {
   readonly #options: LoopOptions;
   readonly #closing = new AbortController();
   #wake = new AbortController();
+  /** Ends the rest. */
+  #resume: () => void = () => {};
   #working: Promise<void> | undefined;
 
   constructor(options: LoopOptions) {
@@ -38,11 +42,18 @@ export class Loop {
   /** Ends the wait: the next pass starts at once, or after the current one. */
   wake(): void {
     this.#wake.abort(over);
+    this.#resume();
+  }
+
+  /** Ends a rest, since there is something to look at: the next pass follows after the usual wait. */
+  resume(): void {
+    this.#resume();
   }
 
   /** Stops the loop. Resolves when the current pass has ended. */
   async close(): Promise<void> {
     this.#closing.abort();
+    this.wake();
     await this.#working;
   }
 
@@ -65,7 +76,13 @@ export class Loop {
   }
 
   async #wait(waitMs: number): Promise<void> {
-    const { clock } = this.#options;
-    await clock.sleep(waitMs, AbortSignal.any([this.#wake.signal, this.#closing.signal]));
+    const { clock, isIdle } = this.#options;
+    const { signal } = this.#wake;
+    if (isIdle?.() === true && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#resume = resolve;
+      });
+    }
+    await clock.sleep(waitMs, signal);
   }
 }

@@ -65,6 +65,7 @@ export class Forwarding {
     this.#loop = new Loop({
       clock: deps.clock,
       everyMs: pollMs,
+      isIdle: () => deps.mailboxes.runIds.length === 0,
       pass: () => this.#deliverNew(),
       onError: (error) => deps.events.databaseTroubled({ part: "forwarded reports", error }),
     });
@@ -76,6 +77,7 @@ export class Forwarding {
       wakeup.subscribe("report", ({ key }) => mailboxes.find(key) && this.#loop.wake()),
       wakeup.onGap(() => this.#loop.wake()),
     );
+    mailboxes.onOpen(() => this.#loop.resume());
     this.#loop.open();
   }
 

@@ -112,6 +112,12 @@ export class Mailbox {
 /** The mailboxes of the runs that this replica works on. */
 export class Mailboxes {
   readonly #open = new Map<string, Mailbox>();
+  #onOpen: () => void = () => {};
+
+  /** Calls the listener when a mailbox opens. There is one listener. */
+  onOpen(listener: () => void): void {
+    this.#onOpen = listener;
+  }
 
   /** Returns the mailbox of a run, and creates it when it is missing. */
   open(owner: MailboxOwner): Mailbox {
@@ -119,6 +125,7 @@ export class Mailboxes {
     if (mailbox === undefined) {
       mailbox = new Mailbox(owner);
       this.#open.set(owner.runId, mailbox);
+      this.#onOpen();
     }
     return mailbox;
   }

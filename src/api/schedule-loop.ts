@@ -14,8 +14,8 @@ import type { ServiceDeps } from "./deps.ts";
 import { startScheduled } from "./schedule-start.ts";
 import { nextTimeOf } from "./schedule-times.ts";
 
-/** The look of the reaper wakes the loop sooner. */
-const lookMs = 5_000;
+/** The look of the reaper wakes the loop while a schedule is due. */
+const lookMs = 60_000;
 /** The maximum of schedules in a look. */
 const schedulesPerLook = 50;
 

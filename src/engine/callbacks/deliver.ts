@@ -19,8 +19,8 @@ import { type DueCallback, settleCallback, takeDueCallbacks } from "../storage/c
 import { backoffMs } from "./backoff.ts";
 import { statusBody } from "./body.ts";
 
-/** A notification, or the look of the reaper, wakes the loop sooner. */
-const pollMs = 5_000;
+/** The look of the reaper wakes the loop while a callback is due. */
+const pollMs = 60_000;
 /** The timeout of an attempt. A host that does not answer blocks its session and a slot, so it is short. */
 const attemptTimeoutMs = 10_000;
 /** A callback whose sender died is due again after this time. */

@@ -107,7 +107,14 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   }
   const synced = new SyncedClock(systemClock);
   const clock = options.clock ?? synced;
-  const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames: builtinToolNames, clock, isWorker });
+  const metrics = createMetrics({
+    version,
+    commit: readBuildCommit(),
+    toolNames: builtinToolNames,
+    clock,
+    isWorker,
+    isServed: options.config.metricsPort !== undefined,
+  });
   const settingSecrets = secretsOf(settings.keys, config);
   options.logger.hide(settingSecrets);
   const events = createEvents(options.logger, metrics.listeners, protocolEvents);

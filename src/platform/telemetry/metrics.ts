@@ -34,6 +34,8 @@ export interface MetricsOptions {
   readonly clock: Clock;
   /** True in a worker process: the primary asks for its figures. */
   readonly isWorker?: boolean;
+  /** False where no port serves the metrics: then the process is not watched, because this wakes it. */
+  readonly isServed?: boolean;
 }
 
 /** Returns the sum over the worker processes of this primary, as text for Prometheus. */
@@ -43,15 +45,18 @@ export function createSummedMetrics(): Pick<Metrics, "contentType" | "print"> {
 }
 
 /** Registers all metrics. */
-export function createMetrics({ version, commit, toolNames, clock, isWorker = false }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { version, commit, toolNames, clock, isWorker = false, isServed = true } = options;
   const registry = new Registry();
   if (isWorker) {
     AggregatorRegistry.setRegistries([registry]);
     // Answers the primary from now on.
     new AggregatorRegistry();
   }
-  // Event-loop lag, heap, file descriptors and similar. The default, a look at the event loop per 10 ms, takes 0.6 % of a core.
-  collectDefaultMetrics({ register: registry, prefix: "runnel_", eventLoopMonitoringPrecision: 200 });
+  if (isServed) {
+    // Event-loop lag, heap, file descriptors and similar. The default, a look at the event loop per 10 ms, takes 0.6 % of a core.
+    collectDefaultMetrics({ register: registry, prefix: "runnel_", eventLoopMonitoringPrecision: 200 });
+  }
   const figures = createFigures(registry);
   figures
     .gauge("build_info", "Version of the service; always 1.", {

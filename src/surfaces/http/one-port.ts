@@ -9,6 +9,7 @@ import type http2 from "node:http2";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type Clock, systemClock } from "../../platform/base/clock.ts";
+import { Loop } from "../../platform/base/loop.ts";
 import { AddressCounts } from "./port/addresses.ts";
 import { Handshakes } from "./port/handshakes.ts";
 import { type OnePortLimits, onePortLimits } from "./port/limits.ts";
@@ -87,10 +88,10 @@ class OnePort {
   readonly #connections = new Map<Socket, Connection>();
   readonly #h1Responses = new Set<http.ServerResponse>();
   readonly #h1Rests: RequestRests;
+  readonly #sweeps: Loop;
   /** Aborts when the port is closed and no socket is left. */
   readonly #closed = new AbortController();
   #listeners: Listeners | undefined;
-  #sweeping: Promise<void> | undefined;
   #draining = false;
   #sessionsOpened = 0;
   /**
@@ -105,6 +106,16 @@ class OnePort {
     this.#clock = clock;
     this.#addresses = new AddressCounts(this.#limits.connectionsPerAddressMax);
     this.#h1Rests = new RequestRests(this.#limits);
+    this.#sweeps = new Loop({
+      clock,
+      everyMs: this.#limits.checkIntervalMs,
+      waitsFirst: true,
+      isIdle: () => this.#connections.size === 0,
+      pass: () => this.#sweep(),
+      onError: (error) => {
+        throw error;
+      },
+    });
     this.#h1 = createH1Server(this.#limits, tls && tlsOptions(tls, protocols), (request, response) => {
       this.#trackH1Response(response);
       this.#h1Rests.track(request, response, () => this.#sweptMs);
@@ -125,7 +136,7 @@ class OnePort {
     const connections = { ...connectionOptions(this.#limits), allowHalfOpen: this.#h1.secure === undefined };
     this.#listeners = await openListeners(this.#h1.listener, { host, port, count, connections, accept });
     void this.#listeners.closed.then(() => this.#closed.abort());
-    this.#sweeping = this.#sweepUntilClosed();
+    this.#sweeps.open();
     return this.#listeners.address;
   }
 
@@ -139,7 +150,7 @@ class OnePort {
       socket.destroy();
     }
     await this.#listeners?.closed;
-    await this.#sweeping;
+    await this.#sweeps.close();
   }
 
   #drain(): void {
@@ -165,6 +176,7 @@ class OnePort {
       return;
     }
     this.#connections.set(socket, { protocol: "undecided", sinceMs: this.#sweptMs });
+    this.#sweeps.resume();
     socket.once("close", () => this.#connections.delete(socket));
     if (this.#h1.secure === undefined) {
       sniffProtocol(socket, (shown) => this.#take(socket, socket, shown));
@@ -229,17 +241,13 @@ class OnePort {
     });
   }
 
-  async #sweepUntilClosed(): Promise<void> {
-    const { signal } = this.#closed;
-    while (!signal.aborted) {
-      await this.#clock.sleep(this.#limits.checkIntervalMs, signal);
-      this.#sweptMs += this.#limits.checkIntervalMs;
-      this.#h1Rests.check(this.#sweptMs);
-      for (const [socket, connection] of this.#connections) {
-        if (!this.#isWithinLimits(connection)) {
-          // Destroys the socket, not the session: a session would first try to flush to a peer that no longer reads.
-          socket.destroy();
-        }
+  #sweep(): void {
+    this.#sweptMs += this.#limits.checkIntervalMs;
+    this.#h1Rests.check(this.#sweptMs);
+    for (const [socket, connection] of this.#connections) {
+      if (!this.#isWithinLimits(connection)) {
+        // Destroys the socket, not the session: a session would first try to flush to a peer that no longer reads.
+        socket.destroy();
       }
     }
   }

@@ -8330,6 +8330,10 @@ export const comments = new Map(
   "Order of the list; unset means by creation."
  ],
  [
+  "runnel.v1.ListRunsRequest.output_chars_max",
+  "Maximum number of characters of the `output` of each run: the rest is left out. 0 means all."
+ ],
+ [
   "runnel.v1.ListRunsRequest.page_size",
   "Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter."
  ],
@@ -11060,6 +11064,10 @@ export const comments = new Map(
  [
   "runnel.v1.WatchRunsRequest.after",
   "`cursor` of the last response that the caller received: the active runs come first, and those that have ended since. Unset means now."
+ ],
+ [
+  "runnel.v1.WatchRunsRequest.output_chars_max",
+  "Maximum number of characters of the `output` of each run: the rest is left out. 0 means all."
  ],
  [
   "runnel.v1.WatchRunsRequest.session_id",

@@ -77,7 +77,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       const filter = readListFilter(client, request);
       const page = await listPage(deps.db, request.order, filter, { before, limit });
       return {
-        runs: await runsToProto(deps, page.rows),
+        runs: await runsToProto(deps, page.rows, request.outputCharsMax),
         nextPageToken: page.last === undefined ? "" : deps.cursors.encode(scope, page.last),
         ...(request.count && { totalSize: await countClientRuns(deps.db, filter, countMax) }),
       };
@@ -157,6 +157,7 @@ function filtersOf(request: ListRunsRequest): readonly string[] {
     pageSize: 0,
     pageToken: "",
     count: false,
+    outputCharsMax: 0,
   });
   return filters.length === 0 ? [] : [Buffer.from(filters).toString("base64")];
 }

@@ -18,7 +18,7 @@ import { rowsPerLook, type Watch, watch } from "./watch.ts";
 export function watchRuns(
   deps: ServiceDeps,
   client: string,
-  { sessionId, after }: WatchRunsRequest,
+  { sessionId, after, outputCharsMax }: WatchRunsRequest,
   reader: AbortSignal,
 ): AsyncGenerator<WatchRunsResponse> {
   const watched: Watch<WatchedRun, WatchRunsResponse> = {
@@ -39,6 +39,7 @@ export function watchRuns(
       const runs = await runsToProto(
         deps,
         changed.flatMap(({ id }) => rows.get(id) ?? []),
+        outputCharsMax,
       );
       return runs.map((value) => create(WatchRunsResponseSchema, { cursor, change: { case: "run", value } }));
     },

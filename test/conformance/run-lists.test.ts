@@ -116,12 +116,28 @@ describe.each(kinds)("over $name", (kind) => {
     }
   });
 
+  test("a list has as much of each output as it asks for", async ({ stage }) => {
+    const { api } = stage;
+    await startRun(stage, answer("🦊 and so on"));
+    const { runId } = await startRun(stage, answer("one"));
+    const list = async (outputCharsMax: number, pageToken = "") =>
+      await api.listRuns({ outputCharsMax, pageSize: 1, pageToken });
+    const first = await list(2);
+    expect(first.runs).toMatchObject([{ run_id: runId, output: "on" }]);
+    // The token fits the same list with other lengths.
+    const pageToken = first.next_page_token ?? "";
+    expect((await list(1, pageToken)).runs).toMatchObject([{ output: "🦊" }]);
+    expect((await list(0, pageToken)).runs).toMatchObject([{ output: "🦊 and so on" }]);
+    expect(await api.getRun(runId)).toMatchObject({ output: "one" });
+  });
+
   test("an invalid filter is refused by its name", async ({ api }) => {
     const cases: [ListRequest, string][] = [
       [{ errorContains: "é".repeat(129) }, "error_contains"],
       [{ agentName: "x".repeat(257) }, "agent_name"],
       [{ states: [Run_State.UNSPECIFIED] }, "states[0]"],
       [{ createTimeFrom: { seconds: -1n, nanos: 0 } }, "create_time_from"],
+      [{ outputCharsMax: -1 }, "output_chars_max"],
     ];
     for (const [request, field] of cases) {
       const refused = await expectRefused(api.listRuns(request), {

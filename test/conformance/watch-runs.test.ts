@@ -17,7 +17,7 @@ async function openWatch(clientId?: string) {
   const stage = await setStage(findSurface("gRPC"));
   const runs = createClient(RunService, connectHttp2Transport(stage.service.url));
   const headers = credentialsOf(clientId);
-  const watch = (request: { sessionId?: string; after?: string } = {}) => {
+  const watch = (request: { sessionId?: string; after?: string; outputCharsMax?: number } = {}) => {
     const seen: WatchRunsResponse[] = [];
     const leave = new AbortController();
     const over = (async () => {
@@ -49,14 +49,18 @@ test("a run is shown as it begins, works and ends; other runs that ended before 
   const { run_id: before } = await api.sendMessage({ sessionId, message: "1" });
   await Array.fromAsync(api.followRun(before));
   const { seen, runs, leave } = watch();
-  await until("the stream to open", () => seen.length > 0);
+  const short = watch({ outputCharsMax: 2 });
+  await until("the streams to open", () => seen.length > 0 && short.seen.length > 0);
   const { run_id: runId } = await api.sendMessage({ sessionId, message: "2" });
   await until("the run to be shown", () => runs().some((run) => run.state === Run_State.RUNNING));
   gate.resolve();
   await until("its end to be shown", () => runs().some((run) => run.state === Run_State.COMPLETED));
   expect(new Set(runs().map((run) => run.runId))).toEqual(new Set([runId]));
   expect(runs().at(-1)).toMatchObject({ output: "after", turns: 1 });
+  await until("its end in the other stream", () => short.runs().some((run) => run.state === Run_State.COMPLETED));
+  expect(short.runs().at(-1)).toMatchObject({ output: "af", turns: 1 });
   await leave();
+  await short.leave();
 });
 
 test("a reader that goes on after its cursor gets what ended meanwhile, of its session alone", async () => {

@@ -2792,7 +2792,9 @@ class ListRunsRequest(_Message):
     """True also counts the runs that match the filters."""
     change_time_to: _Timestamp
     """Latest time of the last change, exclusive; unset means no limit."""
-    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., order: ListRunsRequest.Order | _str | None = ..., change_time_from: _datetime | _Mapping[_str, _Any] | None = ..., failure_code: _str | None = ..., failure_code_not: _str | None = ..., count: _bool | None = ..., change_time_to: _datetime | _Mapping[_str, _Any] | None = ...) -> None: ...
+    output_chars_max: _int
+    """Maximum number of characters of the `output` of each run: the rest is left out. 0 means all."""
+    def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., order: ListRunsRequest.Order | _str | None = ..., change_time_from: _datetime | _Mapping[_str, _Any] | None = ..., failure_code: _str | None = ..., failure_code_not: _str | None = ..., count: _bool | None = ..., change_time_to: _datetime | _Mapping[_str, _Any] | None = ..., output_chars_max: _int | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["create_time_from", "create_time_to", "change_time_from", "change_time_to"]) -> _bool: ...
 
 class ListRunsResponse(_Message):
@@ -2861,7 +2863,9 @@ class WatchRunsRequest(_Message):
     `cursor` of the last response that the caller received: the active runs come first, and those that have ended since. Unset
     means now.
     """
-    def __init__(self, *, session_id: _str | None = ..., after: _str | None = ...) -> None: ...
+    output_chars_max: _int
+    """Maximum number of characters of the `output` of each run: the rest is left out. 0 means all."""
+    def __init__(self, *, session_id: _str | None = ..., after: _str | None = ..., output_chars_max: _int | None = ...) -> None: ...
 
 class WatchRunsResponse(_Message):
     """Response of WatchRuns."""

@@ -10,6 +10,7 @@ export const approvalChanges = new Changes({
   method: ApprovalService.method.watchApprovals,
   itemOf: ({ change }) => (change.case === "approval" ? change.value : undefined),
   idOf: ({ approvalId }) => approvalId,
+  request: {},
 });
 
 export function isPending({ state }: Approval): boolean {

@@ -7,6 +7,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { formatTime, msOf, shortId } from "../lib/format.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { shortOutput } from "../runs/run-changes.ts";
 import { Failure } from "../ui/notice.tsx";
 import { StateLabel } from "../ui/state-label.tsx";
 import { TableHead } from "../ui/table-head.tsx";
@@ -23,7 +24,7 @@ export function ChooseRun({ left }: { readonly left: string }) {
   const agentName = run.data?.run?.agentName ?? "";
   const others = useQuery(
     RunService.method.listRuns,
-    { agentName, pageSize: offeredMax },
+    { agentName, ...shortOutput, pageSize: offeredMax },
     { enabled: run.data !== undefined },
   );
   const addressOf = (right: string): string => `/compare?${new URLSearchParams({ a: left, b: right })}`;

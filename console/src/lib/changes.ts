@@ -28,6 +28,8 @@ export interface Watch<Item, Response extends Change> {
   /** Returns undefined for a response that only keeps the stream alive. */
   readonly itemOf: (response: Response) => Item | undefined;
   readonly idOf: (item: Item) => string;
+  /** Its request without the cursor. */
+  readonly request: Readonly<Record<string, unknown>>;
 }
 
 export class Changes<Item, Response extends Change> {
@@ -88,7 +90,7 @@ export class Changes<Item, Response extends Change> {
   }
 
   #follow(): () => void {
-    const { method, itemOf } = this.#watch;
+    const { method, itemOf, request } = this.#watch;
     const schema = method.output;
     const stop = new AbortController();
     // A list shows before the page has the code that follows it.
@@ -102,7 +104,7 @@ export class Changes<Item, Response extends Change> {
           encode: (response) => toBinary(schema, response),
           decode: (bytes) => fromBinary(schema, bytes),
           recall: () => [...this.#latest.values()],
-          open: (signal) => open(method, this.#cursor, signal),
+          open: (signal) => open(method, { ...request, after: this.#cursor }, signal),
           take: (response) => {
             this.#cursor = response.cursor === "" ? this.#cursor : response.cursor;
             const item = itemOf(response);
@@ -149,13 +151,13 @@ export class Changes<Item, Response extends Change> {
   }
 }
 
-/** Opens a stream after a cursor, without a limit of time. */
+/** Opens a stream, without a limit of time. */
 async function* open<Response extends Change>(
   method: Watch<never, Response>["method"],
-  after: string,
+  request: Record<string, unknown>,
   signal: AbortSignal,
 ): AsyncGenerator<Response> {
-  yield* (await transport.stream(method, signal, 0, undefined, once({ after }))).message;
+  yield* (await transport.stream(method, signal, 0, undefined, once(request))).message;
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

@@ -13,7 +13,7 @@ import { inPages } from "../lib/pages.ts";
 import { isActive } from "../lib/run-state.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
-import { runChanges } from "../runs/run-changes.ts";
+import { runChanges, shortOutput } from "../runs/run-changes.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { StateLabel } from "../ui/state-label.tsx";
@@ -52,7 +52,7 @@ function useTreeRuns(run: Run, rootId: string) {
   const enabled = changes.phase.name !== "connecting";
   const below = useInfiniteQuery(
     RunService.method.listRuns,
-    { rootRunId: rootId, ...firstPage },
+    { rootRunId: rootId, ...shortOutput, ...firstPage },
     { ...inPages, enabled, staleTime: 0, gcTime: 0 },
   );
   useAllPages(below);

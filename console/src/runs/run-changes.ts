@@ -3,9 +3,13 @@
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { Changes } from "../lib/changes.ts";
 
+/** Rows show less of an output, which may have megabytes. */
+export const shortOutput = { outputCharsMax: 200 } as const;
+
 /** The changes that this page knows. */
 export const runChanges = new Changes({
   method: RunService.method.watchRuns,
   itemOf: ({ change }) => (change.case === "run" ? change.value : undefined),
   idOf: ({ runId }) => runId,
+  request: shortOutput,
 });

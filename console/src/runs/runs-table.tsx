@@ -241,18 +241,18 @@ function Outcome({ run }: { readonly run: Run }) {
   if (run.failureCode !== "" || run.error !== "") {
     return (
       <>
-        <bdi>{visibleText(causeOf(run.error).slice(0, shownChars))}</bdi> <b>{run.failureCode}</b>
+        <bdi>{visibleText(causeOf(run.error).slice(0, errorCharsMax))}</bdi> <b>{run.failureCode}</b>
       </>
     );
   }
   if (run.waitReason !== "") {
     return <>waiting: {run.waitReason}</>;
   }
-  return <bdi>{visibleText(plainText(run.output.slice(0, shownChars)))}</bdi>;
+  return <bdi>{visibleText(plainText(run.output))}</bdi>;
 }
 
 /** More does not fit into a row. */
-const shownChars = 200;
+const errorCharsMax = 200;
 
 /** Leaves the marks of Markdown out, which would be all that a row shows of a heading or a list. */
 function plainText(markdown: string): string {

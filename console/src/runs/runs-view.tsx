@@ -15,7 +15,7 @@ import { Icon } from "../ui/icon.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
 import { StreamBadge } from "../ui/stream-badge.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { runChanges } from "./run-changes.ts";
+import { runChanges, shortOutput } from "./run-changes.ts";
 import { mergeRuns, readFilter, toRequest } from "./runs-filter.ts";
 import { RunsTable } from "./runs-table.tsx";
 
@@ -32,7 +32,11 @@ export function RunsView() {
   // The start of a span stays fixed until the filter changes.
   const filter = useMemo(() => readFilter(new URLSearchParams(query), Date.now()), [query]);
   const changes = useChanges(runChanges);
-  const list = useInfiniteQuery(RunService.method.listRuns, { ...toRequest(filter), pageSize, pageToken: "" }, inPages);
+  const list = useInfiniteQuery(
+    RunService.method.listRuns,
+    { ...toRequest(filter), ...shortOutput, pageSize, pageToken: "" },
+    inPages,
+  );
   const listed = useMemo(() => list.data?.pages.flatMap((page) => page.runs) ?? [], [list.data]);
   const runs = useMemo(() => mergeRuns(listed, changes.items, filter), [listed, changes.items, filter]);
   // A search shows other runs than the list.

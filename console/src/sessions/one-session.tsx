@@ -20,7 +20,7 @@ import { setTitle } from "../lib/title.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { useRunLog } from "../run/kept-logs.ts";
 import type { RunLog } from "../run/run-log.ts";
-import { runChanges } from "../runs/run-changes.ts";
+import { runChanges, shortOutput } from "../runs/run-changes.ts";
 import { mergeRuns, readFilter } from "../runs/runs-filter.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -77,7 +77,7 @@ function Loaded({ session, onForked }: Pick<Parts, "session" | "onForked">) {
   const changes = useChanges(runChanges);
   const list = useInfiniteQuery(
     RunService.method.listRuns,
-    { sessionId, pageSize: runsAtOnce, pageToken: "" },
+    { sessionId, ...shortOutput, pageSize: runsAtOnce, pageToken: "" },
     { ...inPages, staleTime: 0 },
   );
   const filter = useMemo(() => readFilter(new URLSearchParams({ session: sessionId }), 0), [sessionId]);

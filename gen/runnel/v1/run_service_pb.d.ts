@@ -257,6 +257,13 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
    * @generated from field: google.protobuf.Timestamp change_time_to = 18;
    */
   changeTimeTo?: Timestamp | undefined;
+
+  /**
+   * Maximum number of characters of the `output` of each run: the rest is left out. 0 means all.
+   *
+   * @generated from field: int32 output_chars_max = 19;
+   */
+  outputCharsMax: number;
 };
 
 /**
@@ -495,6 +502,13 @@ export declare type WatchRunsRequest = Message<"runnel.v1.WatchRunsRequest"> & {
    * @generated from field: string after = 2;
    */
   after: string;
+
+  /**
+   * Maximum number of characters of the `output` of each run: the rest is left out. 0 means all.
+   *
+   * @generated from field: int32 output_chars_max = 3;
+   */
+  outputCharsMax: number;
 };
 
 /**

@@ -3,6 +3,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
+import { firstCharacters } from "../../platform/base/first-characters.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { decodeResult } from "../log/result.ts";
 import { completedText } from "../sessions/message-text.ts";
@@ -34,8 +35,12 @@ export interface RunsToProtoDeps {
   readonly findDriver: (name: string) => Pick<Driver, "describeRuns"> | undefined;
 }
 
-/** Returns the runs in the order of the rows, with the details from their drivers. */
-export async function runsToProto({ db, findDriver }: RunsToProtoDeps, rows: readonly ClientRun[]): Promise<Run[]> {
+/** Returns the runs in the order of the rows, with the details from their drivers. Of an output, 0 characters mean all. */
+export async function runsToProto(
+  { db, findDriver }: RunsToProtoDeps,
+  rows: readonly ClientRun[],
+  outputCharsMax = 0,
+): Promise<Run[]> {
   const details = new Map<string, RunDetails>();
   for (const [driver, runs] of Map.groupBy(rows, (row) => row.driver)) {
     const known = await findDriver(driver)?.describeRuns?.(
@@ -46,7 +51,8 @@ export async function runsToProto({ db, findDriver }: RunsToProtoDeps, rows: rea
       details.set(id, each);
     }
   }
-  return rows.map((row) => runToProto(row, details.get(row.id)));
+  const runs = rows.map((row) => runToProto(row, details.get(row.id)));
+  return outputCharsMax === 0 ? runs : runs.map((run) => shorten(run, outputCharsMax));
 }
 
 /** Returns one run. */
@@ -77,6 +83,10 @@ export function runToProto(row: ClientRun, details: RunDetails = {}): Run {
     ...details,
     ...(row.terminal !== null && terminalToProto(row.terminal)),
   });
+}
+
+function shorten(run: Run, outputCharsMax: number): Run {
+  return { ...run, output: firstCharacters(run.output, outputCharsMax) };
 }
 
 function timeField(name: string, time: Date | null) {

@@ -10,7 +10,7 @@ import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
-import { expectCalm, openConsole, seeText } from "./console-page.ts";
+import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
 
 const { createSession, sendMessage } = SessionService.method;
 
@@ -63,6 +63,30 @@ test("a row has the agent, the session, the first words, the annotations, the ou
   await row.filter({ hasText: "unknown" }).waitFor();
   await page.goto(`${service.url}/console/runs/${second.runId}`);
   await seeText(page, "API error (status 400): the context is too long");
+  expectCalm(opened);
+});
+
+test("the list and its stream bring no more of a long output than a row shows", async () => {
+  const { provider, service, client, start } = await setStage();
+  const text = `The answer is ${"long ".repeat(100_000)}`;
+  provider.respond(answer(text), answer(text));
+  const sizes: number[] = [];
+  await endOfRun(client, await start({ name: "early" }, "Go."));
+  const opened = await openConsole(service.url);
+  opened.page.on("response", async (response) => {
+    if (response.url().endsWith("/ListRuns")) {
+      sizes.push((await response.body()).length);
+    }
+  });
+  await seeBadge(opened.page, /^live/);
+  await opened.page.reload();
+  const row = (agent: string) => opened.page.getByRole("row").filter({ hasText: `${agent}Go.The answer is long long` });
+  await row("early").waitFor();
+  await endOfRun(client, await start({ name: "late" }, "Go."));
+  await row("late").waitFor();
+  expect(await row("late").locator('[data-column="result"]').textContent()).toHaveLength(200);
+  await until("the size", () => sizes.length > 0);
+  expect(Math.max(...sizes)).toBeLessThan(2_000);
   expectCalm(opened);
 });
 

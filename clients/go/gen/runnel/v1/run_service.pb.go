@@ -334,9 +334,11 @@ type ListRunsRequest struct {
 	// True also counts the runs that match the filters.
 	Count bool `protobuf:"varint,17,opt,name=count,proto3" json:"count,omitempty"`
 	// Latest time of the last change, exclusive; unset means no limit.
-	ChangeTimeTo  *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=change_time_to,json=changeTimeTo,proto3" json:"change_time_to,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ChangeTimeTo *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=change_time_to,json=changeTimeTo,proto3" json:"change_time_to,omitempty"`
+	// Maximum number of characters of the `output` of each run: the rest is left out. 0 means all.
+	OutputCharsMax int32 `protobuf:"varint,19,opt,name=output_chars_max,json=outputCharsMax,proto3" json:"output_chars_max,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ListRunsRequest) Reset() {
@@ -493,6 +495,13 @@ func (x *ListRunsRequest) GetChangeTimeTo() *timestamppb.Timestamp {
 		return x.ChangeTimeTo
 	}
 	return nil
+}
+
+func (x *ListRunsRequest) GetOutputCharsMax() int32 {
+	if x != nil {
+		return x.OutputCharsMax
+	}
+	return 0
 }
 
 // Response of ListRuns.
@@ -840,9 +849,11 @@ type WatchRunsRequest struct {
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// `cursor` of the last response that the caller received: the active runs come first, and those that have ended since. Unset
 	// means now.
-	After         string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	After string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Maximum number of characters of the `output` of each run: the rest is left out. 0 means all.
+	OutputCharsMax int32 `protobuf:"varint,3,opt,name=output_chars_max,json=outputCharsMax,proto3" json:"output_chars_max,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *WatchRunsRequest) Reset() {
@@ -887,6 +898,13 @@ func (x *WatchRunsRequest) GetAfter() string {
 		return x.After
 	}
 	return ""
+}
+
+func (x *WatchRunsRequest) GetOutputCharsMax() int32 {
+	if x != nil {
+		return x.OutputCharsMax
+	}
+	return 0
 }
 
 // Response of WatchRuns.
@@ -1834,7 +1852,7 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x127\n" +
 	"\bmessages\x18\x02 \x03(\v2\x12.runnel.v1.MessageB\a\xa2\xd9\xf4\a\x02\x10\x01R\bmessages\x12&\n" +
 	"\x05agent\x18\x03 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x12)\n" +
-	"\vannotations\x18\x04 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xaa\b\n" +
+	"\vannotations\x18\x04 \x01(\tB\a\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xdd\b\n" +
 	"\x0fListRunsRequest\x12'\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\tsessionId\x12'\n" +
@@ -1858,7 +1876,8 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\ffailure_code\x18\x0f \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\vfailureCode\x122\n" +
 	"\x10failure_code_not\x18\x10 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\x0efailureCodeNot\x12\x14\n" +
 	"\x05count\x18\x11 \x01(\bR\x05count\x12S\n" +
-	"\x0echange_time_to\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampB\x11\xbaH\x0e\xb2\x01\v\"\a\b\xff\x82\xd1\xff\xaf\a2\x00R\fchangeTimeTo\"G\n" +
+	"\x0echange_time_to\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampB\x11\xbaH\x0e\xb2\x01\v\"\a\b\xff\x82\xd1\xff\xaf\a2\x00R\fchangeTimeTo\x121\n" +
+	"\x10output_chars_max\x18\x13 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x0eoutputCharsMax\"G\n" +
 	"\x05Order\x12\x15\n" +
 	"\x11ORDER_UNSPECIFIED\x10\x00\x12'\n" +
 	"\x11ORDER_CHANGE_TIME\x10\x01\x1a\x10\xc2\xd9\xf4\a\vchange_time\"\x9a\x01\n" +
@@ -1893,11 +1912,12 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\asnippet\x18\x02 \x03(\v2\x16.runnel.v1.SnippetPartR\asnippet\"<\n" +
 	"\vSnippetPart\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x19\n" +
-	"\bis_match\x18\x02 \x01(\bR\aisMatch\"`\n" +
+	"\bis_match\x18\x02 \x01(\bR\aisMatch\"\x93\x01\n" +
 	"\x10WatchRunsRequest\x12'\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\tsessionId\x12#\n" +
-	"\x05after\x18\x02 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xba\xd9\xf4\a\x00R\x05after\"t\n" +
+	"\x05after\x18\x02 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xba\xd9\xf4\a\x00R\x05after\x121\n" +
+	"\x10output_chars_max\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x0eoutputCharsMax\"t\n" +
 	"\x11WatchRunsResponse\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12,\n" +
 	"\x03run\x18\x02 \x01(\v2\x0e.runnel.v1.RunB\b\xb2\xd9\xf4\a\x03runH\x00R\x03run:\x0f\x9a\xd9\xf4\a\n" +

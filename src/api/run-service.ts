@@ -75,7 +75,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       const limit = pageSize(request.pageSize);
       const before = deps.cursors.decode(scope, request.pageToken);
       const filter = readListFilter(client, request);
-      const page = await listPage(deps.db, request.order, filter, { before, limit });
+      const page = await listPage(deps.db, request.order, filter, { before, limit, outputCharsMax: request.outputCharsMax });
       return {
         runs: await runsToProto(deps, page.rows, request.outputCharsMax),
         nextPageToken: page.last === undefined ? "" : deps.cursors.encode(scope, page.last),
@@ -134,16 +134,16 @@ async function listPage(
   db: Db,
   order: ListRunsRequest_Order,
   filter: RunFilter,
-  { before, limit }: RunPage,
+  { before, ...page }: RunPage,
 ): Promise<{ readonly rows: readonly ClientRun[]; readonly last: string | undefined }> {
   if (order !== ListRunsRequest_Order.CHANGE_TIME) {
-    const { rows, hasMore } = await listClientRuns(db, filter, { before, limit });
+    const { rows, hasMore } = await listClientRuns(db, filter, { before, ...page });
     return { rows, last: hasMore ? rows.at(-1)?.id : undefined };
   }
   const [changedUs, id = ""] = before?.split(" ") ?? [];
   const { rows, hasMore } = await listChangedRuns(db, filter, {
     before: changedUs === undefined ? undefined : { id, changed_us: Number(changedUs) },
-    limit,
+    ...page,
   });
   const last = hasMore ? rows.at(-1) : undefined;
   return { rows, last: last && `${last.changed_us} ${last.id}` };

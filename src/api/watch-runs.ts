@@ -35,7 +35,8 @@ export function watchRuns(
     stateOf,
     settledTimeOf: (row) => row.end_time,
     toMessages: async (changed, cursor) => {
-      const rows = new Map((await findVisibleRuns(deps.db, changed.map(idOf))).map((row) => [row.id, row]));
+      const visible = await findVisibleRuns(deps.db, changed.map(idOf), outputCharsMax);
+      const rows = new Map(visible.map((row) => [row.id, row]));
       const runs = await runsToProto(
         deps,
         changed.flatMap(({ id }) => rows.get(id) ?? []),

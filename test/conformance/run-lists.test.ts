@@ -118,16 +118,21 @@ describe.each(kinds)("over $name", (kind) => {
 
   test("a list has as much of each output as it asks for", async ({ stage }) => {
     const { api } = stage;
-    await startRun(stage, answer("🦊 and so on"));
+    const long = "🦊 and so on".repeat(50_000);
+    // Whole, only three of them fit into a page.
+    for (let index = 0; index < 4; index += 1) {
+      await startRun(stage, answer(long));
+    }
     const { runId } = await startRun(stage, answer("one"));
-    const list = async (outputCharsMax: number, pageToken = "") =>
-      await api.listRuns({ outputCharsMax, pageSize: 1, pageToken });
-    const first = await list(2);
-    expect(first.runs).toMatchObject([{ run_id: runId, output: "on" }]);
+    for (const order of [ListRunsRequest_Order.UNSPECIFIED, ListRunsRequest_Order.CHANGE_TIME]) {
+      const { runs } = await api.listRuns({ order, outputCharsMax: 2 });
+      expect(runs.map(({ output }) => output)).toEqual(["on", "🦊 ", "🦊 ", "🦊 ", "🦊 "]);
+    }
+    const first = await api.listRuns({ outputCharsMax: 2, pageSize: 1 });
     // The token fits the same list with other lengths.
-    const pageToken = first.next_page_token ?? "";
-    expect((await list(1, pageToken)).runs).toMatchObject([{ output: "🦊" }]);
-    expect((await list(0, pageToken)).runs).toMatchObject([{ output: "🦊 and so on" }]);
+    const rest = { pageToken: first.next_page_token ?? "", pageSize: 1 };
+    expect((await api.listRuns({ ...rest, outputCharsMax: 1 })).runs).toMatchObject([{ output: "🦊" }]);
+    expect((await api.listRuns(rest)).runs).toMatchObject([{ output: long }]);
     expect(await api.getRun(runId)).toMatchObject({ output: "one" });
   });
 

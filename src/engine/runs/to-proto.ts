@@ -2,9 +2,11 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { firstCharacters } from "../../platform/base/first-characters.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
+import { closeMessage } from "../log/close-message.ts";
 import { decodeResult } from "../log/result.ts";
 import { completedText } from "../sessions/message-text.ts";
 import type { ClientRun } from "../storage/client-run.ts";
@@ -94,7 +96,7 @@ function timeField(name: string, time: Date | null) {
 }
 
 function terminalToProto(bytes: Uint8Array): MessageInitShape<typeof RunSchema> {
-  const { payload, usage } = decodeResult(bytes);
+  const { payload, usage } = decodeResult(closeMessage(RunResultSchema, bytes));
   const used = usage === undefined ? {} : { usage };
   if (payload.case === "runCompleted") {
     return { ...used, output: completedText(payload.value) };

@@ -64,18 +64,20 @@ export interface RunPage {
   /** The last run of the page before; undefined for the first page. */
   readonly before: string | undefined;
   readonly limit: number;
+  /** How much of each output is needed; 0 and unset mean all. */
+  readonly outputCharsMax?: number;
 }
 
 /** Returns runs of a client, newest first. Results may be large, so a page may be short. */
 export async function listClientRuns(
   db: Db,
   filter: RunFilter,
-  { before, limit }: RunPage,
+  { limit, ...page }: RunPage,
 ): Promise<RowPage<ClientRun>> {
   if (!isSatisfiable(filter)) {
     return { rows: [], hasMore: false };
   }
-  return await readRunPage(db, selectRuns(db, filter, { before, limit: limit + 1 }), { order: sql`id desc`, limit });
+  return await readRunPage(db, selectRuns(db, filter, { ...page, limit: limit + 1 }), { order: sql`id desc`, limit });
 }
 
 /** Reads as many of the runs of a query as fit into a page. */
@@ -98,6 +100,8 @@ export interface ChangedRunPage {
   /** The last run of the page before; undefined for the first page. */
   readonly before: Pick<ChangedRun, "id" | "changed_us"> | undefined;
   readonly limit: number;
+  /** As in `RunPage`. */
+  readonly outputCharsMax?: number;
 }
 
 /**
@@ -107,11 +111,11 @@ export interface ChangedRunPage {
 export async function listChangedRuns(
   db: Db,
   filter: RunFilter,
-  { before, limit }: ChangedRunPage,
+  { before, limit, outputCharsMax }: ChangedRunPage,
 ): Promise<RowPage<ChangedRun>> {
   const pages: RowPage<ChangedRun>[] = [];
   for (const part of isSatisfiable(filter) ? partsByChange(filter) : []) {
-    let query = selectChanged(db, filter, part)
+    let query = selectChanged(db, filter, part, outputCharsMax)
       .select(sql<number>`(extract(epoch from ${part.changeTime}) * 1000000)::int8`.as("changed_us"))
       .orderBy(part.changeTime, "desc")
       .orderBy("run.id", "desc")
@@ -197,10 +201,10 @@ function isOfSession(client: string, sessionName: string): RawBuilder<SqlBool> {
     select id from session where client = ${client} and name = ${sessionName} and delete_time is null)`;
 }
 
-function selectChanged(db: Db, filter: RunFilter, { condition, changeTime }: PartByChange) {
+function selectChanged(db: Db, filter: RunFilter, { condition, changeTime }: PartByChange, outputCharsMax = 0) {
   const { client, sessionName, changeTimeFrom, changeTimeTo, parentRunId, rootRunId } = filter;
   const ofOtherColumns = { ...filter, states: undefined, changeTimeFrom: undefined, changeTimeTo: undefined };
-  let query = visibleRuns(db).where(sql`run.client collate "C"`, "=", client).where(condition);
+  let query = visibleRuns(db, outputCharsMax).where(sql`run.client collate "C"`, "=", client).where(condition);
   // Filters that match everything would make a match look rare to the planner, which then sorts all runs.
   if (hasFilters(ofOtherColumns)) {
     query = query.where(matches(ofOtherColumns));
@@ -261,9 +265,9 @@ export async function listRunsToWatch(
   return { active: await active.execute(), ended: await ended.execute() };
 }
 
-/** Returns those of the runs that are not deleted, in any order. */
-export async function findVisibleRuns(db: Db, ids: readonly string[]): Promise<ClientRun[]> {
-  return await visibleRuns(db)
+/** Returns those of the runs that are not deleted, in any order. Of an output, 0 characters mean all. */
+export async function findVisibleRuns(db: Db, ids: readonly string[], outputCharsMax: number): Promise<ClientRun[]> {
+  return await visibleRuns(db, outputCharsMax)
     .where(({ eb }) => eb("run.id", "=", sql<string>`any(${uuidArray(ids)}::uuid[])`))
     .execute();
 }
@@ -310,12 +314,12 @@ function isSatisfiable({ sessionName, agentName, runnerId, model, errorContains,
   );
 }
 
-function selectRuns(db: Db, filter: RunFilter, { before, limit }: RunPage) {
+function selectRuns(db: Db, filter: RunFilter, { before, limit, outputCharsMax }: RunPage) {
   const { client, sessionName, states, parentRunId, rootRunId } = filter;
   // With this collation the planner takes the index of active runs or that of a tree, not that of all runs of the client.
   const isActiveOnly = states?.every(isActive) === true;
   const isOfTree = parentRunId !== undefined || rootRunId !== undefined;
-  let query = visibleRuns(db)
+  let query = visibleRuns(db, outputCharsMax)
     .where(isActiveOnly || isOfTree ? sql`run.client collate "C"` : "run.client", "=", client)
     .orderBy("run.id", "desc")
     .limit(limit);
@@ -339,12 +343,23 @@ function selectRuns(db: Db, filter: RunFilter, { before, limit }: RunPage) {
   return end === undefined ? query : query.where("run.id", "<", end);
 }
 
-/** Selects runs as their clients see them. */
-export function visibleRuns(db: Db | Transaction) {
+const columnsButTerminal = runSelectionWithoutInput.filter((column) => column !== "run.terminal");
+/** More than the fields of a terminal result take before its output. */
+const beforeOutputBytes = 16_384;
+const bytesMax = 2 ** 31 - 1;
+
+/** Selects runs as their clients see them. For a part of the output, Postgres reads the beginning of a large terminal result alone. */
+export function visibleRuns(db: Db | Transaction, outputCharsMax = 0) {
+  const terminalBytesMax = outputCharsMax === 0 ? bytesMax : Math.min(beforeOutputBytes + 4 * outputCharsMax, bytesMax);
   return db
     .selectFrom("run")
     .innerJoin("session", "session.id", "run.session")
-    .select(runSelectionWithoutInput)
+    .select(columnsButTerminal)
+    .select(
+      sql<Uint8Array | null>`
+        case when octet_length(run.terminal) > ${terminalBytesMax}::int
+          then substring(run.terminal from 1 for ${terminalBytesMax}::int) else run.terminal end`.as("terminal"),
+    )
     .select(["session.name as session_name", "run.input_excerpt"])
     .select(sql<Uint8Array | null>`case when run.input_excerpt is null then run.input end`.as("input"))
     .select(

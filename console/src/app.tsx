@@ -9,6 +9,7 @@ import { onOtherKey } from "./api/access.ts";
 import { consoleBase, transport } from "./api/transport.ts";
 import { Frame } from "./frame/frame.tsx";
 import { setTitle } from "./lib/title.ts";
+import { askForRuns } from "./runs/runs-view.tsx";
 import { forgetDrafts } from "./sessions/forget-drafts.ts";
 import { EmptyState, Loading } from "./ui/notice.tsx";
 import { views } from "./views.ts";
@@ -29,6 +30,14 @@ onOtherKey(() => {
   forgetDrafts();
   void queries.resetQueries();
 });
+
+/** Asks for what the page of this address shows first. Resolves when the answer is there, and at once where nothing was asked. */
+export async function askFirst(): Promise<void> {
+  const path = location.pathname.slice(consoleBase.length);
+  if (path === "/" || path === "/runs") {
+    await askForRuns(queries, location.search);
+  }
+}
 
 export function App() {
   return (

@@ -1,7 +1,7 @@
 // Starts the console.
 
 import { createRoot } from "react-dom/client";
-import { App } from "./app.tsx";
+import { App, askFirst } from "./app.tsx";
 import { applyTheme } from "./lib/preferences.ts";
 import "./style/tokens.css";
 import "./style/base.css";
@@ -31,4 +31,7 @@ if (root === null) {
   throw new Error("the page has no element #console");
 }
 applyTheme();
-createRoot(root).render(<App />);
+// The first rendering has the list, before the scripts, the calls and the streams that it begins. A person sees no delay of 100 ms.
+void Promise.race([askFirst(), new Promise((resolve) => setTimeout(resolve, 100))]).then(() =>
+  createRoot(root).render(<App />),
+);

@@ -28,8 +28,6 @@ const rowPx = 38;
 /** Where the result stands below the input. */
 const stackedPx = 52;
 const cardPx = 100;
-/** A screen shows fewer. */
-const firstRows = 60;
 
 export function RunsTable({
   runs,
@@ -103,7 +101,7 @@ function StillRows({ runs, rowPx, row, place }: Rows) {
       }}
     >
       <div className="virtual-space" role="rowgroup" style={{ height: `${runs.length * rowPx}px` }}>
-        {runs.slice(0, firstRows).map((run, index) => (
+        {runs.slice(0, Math.ceil(innerHeight / rowPx)).map((run, index) => (
           <div key={run.runId} role="presentation" style={{ height: `${rowPx}px` }}>
             {row(run, index, keys)}
           </div>

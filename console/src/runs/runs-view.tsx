@@ -1,10 +1,12 @@
 // The list of runs: live, filtered by the address, and moved through by keyboard.
 
-import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { createInfiniteQueryOptions, useInfiniteQuery } from "@connectrpc/connect-query";
+import type { QueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { transport } from "../api/transport.ts";
 import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
 import { formatCount } from "../lib/format.ts";
@@ -16,7 +18,7 @@ import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
 import { StreamBadge } from "../ui/stream-badge.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { runChanges, shortOutput } from "./run-changes.ts";
-import { mergeRuns, readFilter, toRequest } from "./runs-filter.ts";
+import { mergeRuns, type RunsFilter, readFilter, toRequest } from "./runs-filter.ts";
 import { RunsTable } from "./runs-table.tsx";
 
 const pageSize = 100;
@@ -26,17 +28,27 @@ const ColumnsMenu = lazy(() => import("./columns-menu.tsx"));
 const MarkedActions = lazy(() => import("./marked-actions.tsx"));
 const CancelDialog = lazy(() => import("./cancel-dialog.tsx"));
 
+/** Asks for the list of an address before its view is rendered. Resolves when the answer is there, and after a failure. */
+export async function askForRuns(queries: QueryClient, query: string): Promise<void> {
+  const [method, request, pages] = queryOf(readFilter(new URLSearchParams(query), Date.now()));
+  await queries.prefetchInfiniteQuery(createInfiniteQueryOptions(method, request, { ...pages, transport }));
+}
+
+function queryOf(filter: RunsFilter) {
+  return [
+    RunService.method.listRuns,
+    { ...toRequest(filter), ...shortOutput, pageSize, pageToken: "" },
+    inPages,
+  ] as const;
+}
+
 export function RunsView() {
   const [parameters] = useSearchParams();
   const query = parameters.toString();
   // The start of a span stays fixed until the filter changes.
   const filter = useMemo(() => readFilter(new URLSearchParams(query), Date.now()), [query]);
   const changes = useChanges(runChanges);
-  const list = useInfiniteQuery(
-    RunService.method.listRuns,
-    { ...toRequest(filter), ...shortOutput, pageSize, pageToken: "" },
-    inPages,
-  );
+  const list = useInfiniteQuery(...queryOf(filter));
   const listed = useMemo(() => list.data?.pages.flatMap((page) => page.runs) ?? [], [list.data]);
   const runs = useMemo(() => mergeRuns(listed, changes.items, filter), [listed, changes.items, filter]);
   // A search shows other runs than the list.

@@ -141,6 +141,32 @@ test("a search shows the words in their texts, marked and never as HTML, and liv
   expectCalm(opened);
 });
 
+test("the first rows take the page, its script, its styles and one call", async () => {
+  const { provider, service, client, start } = await setStage();
+  provider.respond(answer("Done."));
+  await endOfRun(client, await start({ name: "quick" }, "Hello."));
+  const { page } = await openConsole(service.url, "new");
+  // A busy machine may let the page wait for the answer in vain.
+  await page.addInitScript(`{
+    const { setTimeout } = window;
+    window.setTimeout = (act, ms) => (ms === 100 ? 0 : setTimeout(act, ms));
+    new MutationObserver((_, observer) => {
+      if (document.querySelector(".run-row") !== null) {
+        observer.disconnect();
+        const asked = performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname);
+        document.documentElement.dataset.asked = asked.filter((path) => !path.endsWith("/icon.svg")).join(" ");
+      }
+    }).observe(document, { childList: true, subtree: true });
+  }`);
+  await page.goto(`${service.url}/console/runs`);
+  const asked = await page.locator("html[data-asked]").getAttribute("data-asked");
+  const names = asked?.split(" ").map((path) => path.replace(/-[^/]+\./, "."));
+  expect(new Set(names)).toEqual(
+    new Set(["/console/assets/index.js", "/console/assets/index.css", "/runnel.v1.RunService/ListRuns"]),
+  );
+  await page.locator("[data-index]").first().waitFor();
+});
+
 test("the script of the first view shows the list of runs by itself, and the rest brings its keys", async () => {
   const { provider, service, start } = await setStage();
   provider.respond(answer("Done."));

@@ -7706,6 +7706,10 @@ export const comments = new Map(
   "Request of GetRun."
  ],
  [
+  "runnel.v1.GetRunRequest.output_chars_max",
+  "Maximum number of characters of the run's `output`: the rest is left out. 0 means all."
+ ],
+ [
   "runnel.v1.GetRunRequest.run_id",
   "Id of the run."
  ],

@@ -15,7 +15,7 @@ import { requireRun } from "./run-service.ts";
 export function createReceiptService(deps: ServiceDeps): ServiceImpl<typeof ReceiptService> {
   return {
     getReceipt: async ({ runId }, { values }) => {
-      const run = await requireRun(deps.db, requireClient(values), runId);
+      const run = await requireRun(deps.db, requireClient(values), runId, 0);
       const details = await deps.findDriver(run.driver)?.describeForReceipt?.(deps.db, run.id);
       return await makeReceipt({ ...deps, issuer: deps.config.trustAudience }, run, details);
     },

@@ -3,7 +3,6 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import type { Run } from "#gen/runnel/v1/run_pb.js";
 import {
   type ListRunsRequest,
   ListRunsRequest_Order,
@@ -48,12 +47,12 @@ import { watchRuns } from "./watch-runs.ts";
 
 /** Returns the handlers of RunService. */
 export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
-  const show = async (row: ClientRun): Promise<Run | undefined> => (await runsToProto(deps, [row]))[0];
   return {
-    getRun: async ({ runId }, context) => {
-      const run = await requireRun(deps.db, requireClient(context.values), runId);
-      const logSequence = isActive(run.status) ? await lastSequence(deps.db, run.id) : run.last_sequence;
-      return { run: await show(run), logSequence: BigInt(logSequence) };
+    getRun: async ({ runId, outputCharsMax }, context) => {
+      const row = await requireRun(deps.db, requireClient(context.values), runId, outputCharsMax);
+      const logSequence = isActive(row.status) ? await lastSequence(deps.db, row.id) : row.last_sequence;
+      const [run] = await runsToProto(deps, [row], outputCharsMax);
+      return { run, logSequence: BigInt(logSequence) };
     },
     getRunInput: async ({ runId }, context) => {
       const { id } = await requireRun(deps.db, requireClient(context.values), runId);
@@ -75,7 +74,11 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       const limit = pageSize(request.pageSize);
       const before = deps.cursors.decode(scope, request.pageToken);
       const filter = readListFilter(client, request);
-      const page = await listPage(deps.db, request.order, filter, { before, limit, outputCharsMax: request.outputCharsMax });
+      const page = await listPage(deps.db, request.order, filter, {
+        before,
+        limit,
+        outputCharsMax: request.outputCharsMax,
+      });
       return {
         runs: await runsToProto(deps, page.rows, request.outputCharsMax),
         nextPageToken: page.last === undefined ? "" : deps.cursors.encode(scope, page.last),
@@ -115,9 +118,10 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       return await listModelCalls(deps, run, request);
     },
     cancelRun: async ({ runId }, context) => {
-      const run = await requireRun(deps.db, requireClient(context.values), runId);
-      await cancelRun(deps, run.id);
-      return { run: await show(await requireRun(deps.db, requireClient(context.values), runId)) };
+      const client = requireClient(context.values);
+      await cancelRun(deps, (await requireRun(deps.db, client, runId)).id);
+      const [run] = await runsToProto(deps, [await requireRun(deps.db, client, runId, 0)]);
+      return { run };
     },
     cancelRuns: async (request, context) => {
       const { client } = requireClient(context.values);
@@ -170,9 +174,12 @@ async function deleteRun(deps: ServiceDeps, runId: string): Promise<void> {
   });
 }
 
-/** Returns a run of the client. Throws RUN_NOT_FOUND for an unknown run and for a run of another client. */
-export async function requireRun(db: Db, { client }: Client, runId: string): Promise<ClientRun> {
-  const run = await findClientRun(db, { client, id: runId });
+/**
+ * Returns a run of the client. Few callers need its output, which may have megabytes; 0 characters mean all. Throws RUN_NOT_FOUND for an
+ * unknown run and for a run of another client.
+ */
+export async function requireRun(db: Db, { client }: Client, runId: string, outputCharsMax = 1): Promise<ClientRun> {
+  const run = await findClientRun(db, { client, id: runId, outputCharsMax });
   if (run === undefined) {
     throw new Fault("RUN_NOT_FOUND", "run not found");
   }

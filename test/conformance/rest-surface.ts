@@ -90,7 +90,7 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
       yield* response.body ?? [];
     },
     getRunInput: (runId) => call("GET", `${runPath(runId)}/input`),
-    getRun: (runId) => call("GET", runPath(runId)),
+    getRun: (runId, outputCharsMax = 0) => call("GET", `${runPath(runId)}?output_chars_max=${outputCharsMax}`),
     listRuns: (request) => call("GET", `/v1/runs?${queryOf(ListRunsRequestSchema, request)}`),
     followRun: async function* (runId, after = 0) {
       const cursor = after === 0 ? "" : String(after);

@@ -49,7 +49,8 @@ export function rpcSurface(client: RpcClient): Surface {
       }
     },
     getRunInput: (runId) => call(runs.getRunInput, { runId }),
-    getRun: async (runId) => (await call<DescMethodUnary, { run: Plain }>(runs.getRun, { runId })).run,
+    getRun: async (runId, outputCharsMax = 0) =>
+      (await call<DescMethodUnary, { run: Plain }>(runs.getRun, { runId, outputCharsMax })).run,
     listRuns: (request) => call(runs.listRuns, request),
     followRun: async function* (runId, after = 0) {
       for await (const { results } of client.follow(runs.tailRun, { runId, after: BigInt(after) })) {

@@ -132,7 +132,12 @@ describe.each(kinds)("over $name", (kind) => {
     // The token fits the same list with other lengths.
     const rest = { pageToken: first.next_page_token ?? "", pageSize: 1 };
     expect((await api.listRuns({ ...rest, outputCharsMax: 1 })).runs).toMatchObject([{ output: "🦊" }]);
-    expect((await api.listRuns(rest)).runs).toMatchObject([{ output: long }]);
+    const { runs } = await api.listRuns(rest);
+    expect(runs).toMatchObject([{ output: long }]);
+    const longId = String(runs[0]?.run_id);
+    expect(await api.getRun(longId, 7)).toMatchObject({ output: "🦊 and s", state: "completed" });
+    expect(await api.getRun(longId)).toMatchObject({ output: long });
+    expect(await api.cancelRun(longId)).toMatchObject({ output: long });
     expect(await api.getRun(runId)).toMatchObject({ output: "one" });
   });
 

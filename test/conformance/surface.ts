@@ -32,7 +32,7 @@ export interface Surface {
   listFiles(request: MessageInitShape<typeof ListFilesRequestSchema>): Promise<FilePage>;
   /** As `followSession`. Yields the bytes of the file, piece by piece. */
   readFile(request: MessageInitShape<typeof ReadFileRequestSchema>): AsyncGenerator<Uint8Array>;
-  getRun(runId: string): Promise<Plain>;
+  getRun(runId: string, outputCharsMax?: number): Promise<Plain>;
   getRunInput(runId: string): Promise<RunInput>;
   listRuns(request: MessageInitShape<typeof ListRunsRequestSchema>): Promise<RunPage>;
   /** As `followSession`. */

@@ -2699,7 +2699,9 @@ class GetRunRequest(_Message):
     """Request of GetRun."""
     run_id: _str
     """Id of the run."""
-    def __init__(self, *, run_id: _str | None = ...) -> None: ...
+    output_chars_max: _int
+    """Maximum number of characters of the run's `output`: the rest is left out. 0 means all."""
+    def __init__(self, *, run_id: _str | None = ..., output_chars_max: _int | None = ...) -> None: ...
 
 class GetRunResponse(_Message):
     """Response of GetRun."""

@@ -20,7 +20,7 @@ export function ChooseRun({ left }: { readonly left: string }) {
   const [, navigate] = useLocation();
   const [text, setText] = useState("");
   const rows = useRowKeys<HTMLTableElement>();
-  const run = useQuery(RunService.method.getRun, { runId: left }, { enabled: left !== "" });
+  const run = useQuery(RunService.method.getRun, { runId: left, ...shortOutput }, { enabled: left !== "" });
   const agentName = run.data?.run?.agentName ?? "";
   const others = useQuery(
     RunService.method.listRuns,

@@ -15,6 +15,7 @@ import { setTitle } from "../lib/title.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { useRunLog } from "../run/kept-logs.ts";
 import type { RunLog } from "../run/run-log.ts";
+import { shortOutput } from "../runs/run-changes.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { StateLabel } from "../ui/state-label.tsx";
@@ -67,7 +68,7 @@ function useSide(runId: string) {
   const log = useRunLog(runId);
   const run = useQuery(
     RunService.method.getRun,
-    { runId },
+    { runId, ...shortOutput },
     { refetchInterval: ({ state }) => (state.data?.run && !isActive(state.data.run.state) ? false : refreshMs) },
   );
   const input = useQuery(RunService.method.getRunInput, { runId }, { staleTime: Number.POSITIVE_INFINITY });

@@ -12,6 +12,7 @@ import { shortId } from "../lib/format.ts";
 import { isActive } from "../lib/run-state.ts";
 import { setTitle } from "../lib/title.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { shortOutput } from "../runs/run-changes.ts";
 import { Failure, Loading } from "../ui/notice.tsx";
 import { showToast } from "../ui/toasts.tsx";
 import { useRunLog } from "./kept-logs.ts";
@@ -33,20 +34,20 @@ function OneRun({ runId }: { readonly runId: string }) {
   const log = useRunLog(runId);
   const { data, error, refetch } = useQuery(
     RunService.method.getRun,
-    { runId },
+    { runId, ...shortOutput },
     {
       refetchInterval: (query) => (query.state.data?.run && !isActive(query.state.data.run.state) ? false : refreshMs),
     },
   );
   const input = useQuery(RunService.method.getRunInput, { runId }, { staleTime: Number.POSITIVE_INFINITY });
-  const { hasEnded } = log;
+  const run = data?.run;
+  const isOverdue = log.hasEnded && run !== undefined && isActive(run.state);
   useEffect(() => {
-    if (hasEnded) {
+    if (isOverdue) {
       void refetch();
     }
-  }, [hasEnded, refetch]);
+  }, [isOverdue, refetch]);
   const [isCancelling, setCancelling] = useState(false);
-  const run = data?.run;
   const title = titleOf(runId, run);
   useEffect(() => setTitle(title), [title]);
   if (run === undefined) {

@@ -57,7 +57,7 @@ function useTreeRuns(run: Run, rootId: string) {
   );
   useAllPages(below);
   const isTop = rootId === run.runId;
-  const top = useQuery(RunService.method.getRun, { runId: rootId }, { enabled: enabled && !isTop });
+  const top = useQuery(RunService.method.getRun, { runId: rootId, ...shortOutput }, { enabled: enabled && !isTop });
   const [known] = useState(() => new Map<string, Run>());
   const runs = useMemo(() => {
     joinRuns(known, below.data?.pages.flatMap((page) => page.runs) ?? []);

@@ -28,6 +28,13 @@ export declare type GetRunRequest = Message<"runnel.v1.GetRunRequest"> & {
    * @generated from field: string run_id = 1;
    */
   runId: string;
+
+  /**
+   * Maximum number of characters of the run's `output`: the rest is left out. 0 means all.
+   *
+   * @generated from field: int32 output_chars_max = 2;
+   */
+  outputCharsMax: number;
 };
 
 /**

@@ -21,12 +21,15 @@ export interface ClientRun extends RunWithoutInput {
 /** The maximum length of annotations in a list. */
 const annotationsBytesMax = 1_024;
 
-/** Returns a run of a client; undefined for an unknown id and for a run of another client. */
+/** Returns a run of a client; undefined for an unknown id and for a run of another client. Of an output, 0 characters mean all. */
 export async function findClientRun(
   db: Db | Transaction,
-  args: { client: string; id: string },
+  args: { client: string; id: string; outputCharsMax?: number },
 ): Promise<ClientRun | undefined> {
-  return await visibleRuns(db).where("run.client", "=", args.client).where("run.id", "=", args.id).executeTakeFirst();
+  return await visibleRuns(db, args.outputCharsMax)
+    .where("run.client", "=", args.client)
+    .where("run.id", "=", args.id)
+    .executeTakeFirst();
 }
 
 /** Which runs of a client to select: those that match all filters that are set. */

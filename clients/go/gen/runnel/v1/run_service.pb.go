@@ -78,9 +78,11 @@ func (ListRunsRequest_Order) EnumDescriptor() ([]byte, []int) {
 type GetRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run.
-	RunId         string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Maximum number of characters of the run's `output`: the rest is left out. 0 means all.
+	OutputCharsMax int32 `protobuf:"varint,2,opt,name=output_chars_max,json=outputCharsMax,proto3" json:"output_chars_max,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *GetRunRequest) Reset() {
@@ -118,6 +120,13 @@ func (x *GetRunRequest) GetRunId() string {
 		return x.RunId
 	}
 	return ""
+}
+
+func (x *GetRunRequest) GetOutputCharsMax() int32 {
+	if x != nil {
+		return x.OutputCharsMax
+	}
+	return 0
 }
 
 // Response of GetRun.
@@ -1840,9 +1849,10 @@ var File_runnel_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1brunnel/v1/run_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x17runnel/v1/message.proto\x1a\x1arunnel/v1/model_call.proto\x1a\x16runnel/v1/result.proto\x1a\x13runnel/v1/run.proto\x1a\x17runnel/v1/session.proto\"0\n" +
+	"\x1brunnel/v1/run_service.proto\x12\trunnel.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x1drunnel/options/v1/rules.proto\x1a\x17runnel/v1/message.proto\x1a\x1arunnel/v1/model_call.proto\x1a\x16runnel/v1/result.proto\x1a\x13runnel/v1/run.proto\x1a\x17runnel/v1/session.proto\"c\n" +
 	"\rGetRunRequest\x12\x1f\n" +
-	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\"U\n" +
+	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\x121\n" +
+	"\x10output_chars_max\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x0eoutputCharsMax\"U\n" +
 	"\x0eGetRunResponse\x12 \n" +
 	"\x03run\x18\x01 \x01(\v2\x0e.runnel.v1.RunR\x03run\x12!\n" +
 	"\flog_sequence\x18\x02 \x01(\x03R\vlogSequence\"5\n" +

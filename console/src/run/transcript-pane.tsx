@@ -85,6 +85,7 @@ export function TranscriptPane({
                 row={row}
                 version={row.version}
                 href={entryAddress(row.sequence)}
+                isRunning={isRunning}
                 mayDecide={mayDecide}
                 isChosen={at === index}
                 isParked={isParked && isOpenCall(row)}

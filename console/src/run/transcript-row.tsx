@@ -24,6 +24,7 @@ const OneApproval = lazy(async () => ({ default: (await import("../approvals/dec
 export const TranscriptRow = memo(function TranscriptRow({
   row,
   href,
+  isRunning,
   mayDecide,
   isChosen,
   isParked,
@@ -31,6 +32,8 @@ export const TranscriptRow = memo(function TranscriptRow({
   readonly row: Row;
   readonly version: number;
   readonly href: string;
+  /** False while the log of a run that has ended is read: its texts are not live. */
+  readonly isRunning: boolean;
   readonly mayDecide: boolean;
   readonly isChosen: boolean;
   readonly isParked: boolean;
@@ -43,7 +46,7 @@ export const TranscriptRow = memo(function TranscriptRow({
       data-chosen={isChosen || undefined}
     >
       {row.isVoid && <span className="unseen">Void, written again on another replica: </span>}
-      <Content row={row} mayDecide={mayDecide} isParked={isParked} />
+      <Content row={row} isRunning={isRunning} mayDecide={mayDecide} isParked={isParked} />
       <Link href={href} className="sequence mono" title={`entry ${row.sequence} · ${formatTime(row.timeMs)}`}>
         #{row.sequence}
       </Link>
@@ -58,10 +61,12 @@ export function isOpenCall({ content }: Row): boolean {
 
 function Content({
   row,
+  isRunning,
   mayDecide,
   isParked,
 }: {
   readonly row: Row;
+  readonly isRunning: boolean;
   readonly mayDecide: boolean;
   readonly isParked: boolean;
 }) {
@@ -73,7 +78,7 @@ function Content({
           {row.isVoid ? (
             <del>{visibleText(content.text.slice(0, voidCharsMax))}</del>
           ) : (
-            <Markdown text={content.text} isLive={content.isLive} />
+            <Markdown text={content.text} isLive={content.isLive && isRunning} />
           )}
         </Said>
       );

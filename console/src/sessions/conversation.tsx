@@ -137,6 +137,7 @@ function OneRow({ row, live, runOf, forks, onFork }: ConversationProps & { reado
             row={row.row}
             version={row.row.version}
             href={`/runs/${live.run.runId}?tab=entries&seq=${row.row.sequence}`}
+            isRunning={isActive(live.run.state)}
             mayDecide
             isChosen={false}
             isParked={live.run.state === Run_State.WAITING && isOpenCall(row.row)}

@@ -1,7 +1,7 @@
 // Renders the Markdown of models as elements. It never makes HTML from text: an unknown or unsafe construct stays as it is
 // written. Each top-level block is a component of its own, so live text renders its last block only.
 
-import { Fragment, memo, type ReactNode } from "react";
+import { Fragment, memo, type ReactNode, useMemo } from "react";
 import { visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { usePart } from "./show-more.tsx";
@@ -14,8 +14,9 @@ export function Markdown({ text, isLive = false }: { readonly text: string; read
   const [charsMax, more] = usePart(text.length);
   // The blocks of a live text that is cut move with each new one.
   const isCut = isLive && more !== null;
+  const part = isLive ? endOf(text, charsMax) : startOf(text, charsMax);
+  const blocks = useMemo(() => splitBlocks(visibleText(part)), [part]);
   let chars = 0;
-  const blocks = splitBlocks(visibleText(isLive ? endOf(text, charsMax) : startOf(text, charsMax)));
   return (
     <div className="markdown" data-live={isLive || undefined}>
       {isCut && <p className="hint">The beginning of this long text is shown when it is complete.</p>}

@@ -1,7 +1,7 @@
 // Renders the Markdown of models as elements. It never makes HTML from text: an unknown or unsafe construct stays as it is
 // written. Each top-level block is a component of its own, so live text renders its last block only.
 
-import { Fragment, memo, type ReactNode, useMemo } from "react";
+import { Fragment, memo, type ReactNode, useLayoutEffect, useMemo, useRef } from "react";
 import { visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { usePart } from "./show-more.tsx";
@@ -22,7 +22,8 @@ export function Markdown({ text, isLive = false }: { readonly text: string; read
       {isCut && <p className="hint">The beginning of this long text is shown when it is complete.</p>}
       {blocks.map((block, index) => {
         chars += block.length;
-        return <Block key={index} block={block} hasColours={!isCut && chars <= colouredCharsMax} />;
+        const grows = isLive && index === blocks.length - 1;
+        return <Block key={index} block={block} hasColours={!isCut && chars <= colouredCharsMax} grows={grows} />;
       })}
       {!isLive && more}
     </div>
@@ -78,8 +79,19 @@ function splitBlocks(text: string): string[] {
   return blocks;
 }
 
-/** `hasColours` is false for code that stays as it is. A block that a model still writes has its colours when it is closed. */
-const Block = memo(function Block({ block, hasColours }: { readonly block: string; readonly hasColours: boolean }) {
+/**
+ * `hasColours` is false for code that stays as it is. A block that a model still writes has its colours when it is closed. `grows` is true
+ * for the last block of a live text.
+ */
+const Block = memo(function Block({
+  block,
+  hasColours,
+  grows,
+}: {
+  readonly block: string;
+  readonly hasColours: boolean;
+  readonly grows: boolean;
+}) {
   const lines = block.split("\n");
   const first = lines[0] ?? "";
   const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(first);
@@ -120,7 +132,13 @@ const Block = memo(function Block({ block, hasColours }: { readonly block: strin
   if (isItem(first)) {
     return <List lines={lines} />;
   }
-  return <p dir="auto">{withBreaks(lines)}</p>;
+  return (
+    <p dir="auto">
+      {withBreaks(lines.slice(0, -1))}
+      {lines.length > 1 && <br />}
+      {inline(lines.at(-1) ?? "", grows)}
+    </p>
+  );
 });
 
 function List({ lines }: { readonly lines: readonly string[] }) {
@@ -228,7 +246,7 @@ function withBreaks(lines: readonly string[]): ReactNode {
 const marks =
   /(?<code>`[^`\n]{1,2000}`)|(?<strong>\*\*[^*\n]{1,2000}\*\*)|(?<emphasis>(?<![\w*])[*_][^*_\n]{1,2000}[*_](?![\w*]))|(?<link>\[[^\]\n]{1,500}\]\([^)\s]{1,2000}\))|(?<address>https?:\/\/[^\s<>()[\]"']{1,2000}[^\s<>()[\]"'.,;:!?])/g;
 
-function inline(text: string): ReactNode[] {
+function inline(text: string, grows = false): ReactNode[] {
   const nodes: ReactNode[] = [];
   let end = 0;
   for (const match of text.matchAll(marks)) {
@@ -236,8 +254,22 @@ function inline(text: string): ReactNode[] {
     nodes.push(<Fragment key={match.index}>{mark(match)}</Fragment>);
     end = match.index + match[0].length;
   }
-  nodes.push(text.slice(end));
+  nodes.push(grows ? <GrowingText key="end" text={text.slice(end)} /> : text.slice(end));
   return nodes;
+}
+
+/** A text that gets longer. A browser lays out the lines of what is appended to a text, and all lines of a text that is set. */
+function GrowingText({ text }: { readonly text: string }) {
+  const element = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    const shown = element.current?.firstChild;
+    if (shown instanceof Text && text.startsWith(shown.data)) {
+      shown.appendData(text.slice(shown.length));
+    } else {
+      element.current?.replaceChildren(text);
+    }
+  }, [text]);
+  return <span ref={element} />;
 }
 
 function mark({ 0: whole, groups = {} }: RegExpMatchArray): ReactNode {

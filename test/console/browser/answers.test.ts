@@ -145,6 +145,39 @@ test("tasks have boxes that cannot be changed, and the columns of tables their s
   expectCalm(opened);
 });
 
+test("a live text keeps what a person has selected in it, and has its marks as they are closed", async () => {
+  const gates = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+  const { service, start } = await setConsoleStage({}, async (wire) => {
+    wire.text("First.\n\nThe board *between");
+    await gates[0]?.promise;
+    wire.text(" them* will");
+    await gates[1]?.promise;
+    wire.text(" not stay.");
+    await gates[2]?.promise;
+    wire.text("\n\nThe end.");
+    wire.finish("stop");
+    wire.done();
+  });
+  const opened = await openConsole(service.url, `runs/${await start({})}`);
+  const { page } = opened;
+  await seeText(page, "The board *between");
+  gates[0]?.resolve();
+  await page.locator("p", { has: page.locator("em", { hasText: "between them" }) }).waitFor();
+  await page.evaluate(`{
+    const text = document.querySelector(".markdown em + span").firstChild;
+    getSelection().setBaseAndExtent(text, 1, text, 5);
+  }`);
+  gates[1]?.resolve();
+  await seeText(page, "will not stay.");
+  expect(await page.evaluate("getSelection().toString()")).toBe("will");
+  gates[2]?.resolve();
+  await seeBadge(page, /^ended, complete/);
+  expect(await page.locator(".said .markdown").last().innerText()).toBe(
+    "First.\n\nThe board between them will not stay.\n\nThe end.",
+  );
+  expectCalm(opened);
+});
+
 test("code has colours once its block is closed, and hostile code stays text", async () => {
   const hostile = '<img src=x onerror="document.title=1">';
   const closed = Promise.withResolvers<void>();

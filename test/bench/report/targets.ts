@@ -21,6 +21,7 @@ export const targets: readonly Target[] = [
   ...logTargets(),
   ...queueTargets(),
   ...bashTargets(),
+  ...consoleTargets(),
 ];
 
 function startTargets(): Target[] {
@@ -147,4 +148,17 @@ function queueTargets(): Target[] {
 
 function bashTargets(): Target[] {
   return [{ bench: "bash", variant: "in the jail", work: "a command of bash: p50", metric: "p50, ms", most: 25 }];
+}
+
+function consoleTargets(): Target[] {
+  const shown = { bench: "console", metric: "shown after, ms" };
+  const watch = { bench: "console", variant: "a run that streams 200 pieces/s" };
+  return [
+    { ...shown, work: "console: first list with a million runs", variant: "a list of runs", most: 300 },
+    { ...shown, work: "console: a run of 20,000 entries", variant: "a run opened at its middle", most: 2_000 },
+    { ...shown, work: "console: an answer of 5 MB", variant: "an answer of 5 MB", most: 1_000 },
+    // A screen that shows 60 a second misses one at the beginning or at the end.
+    { ...watch, work: "console: frames of a run that streams", metric: "frames a second", least: 59 },
+    { ...watch, work: "console: memory of a run that streams", metric: "memory grown in 60 s, MB", most: 0.5 },
+  ];
 }

@@ -1,4 +1,4 @@
-// The beginning of a result decodes as what is whole in it, and the beginning of its output.
+// The beginning of a result decodes as its whole fields, and the beginning of its output.
 
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";

@@ -258,7 +258,7 @@ function inline(text: string, grows = false): ReactNode[] {
   return nodes;
 }
 
-/** A text that gets longer. A browser lays out the lines of what is appended to a text, and all lines of a text that is set. */
+/** A text that gets longer. To append lays out the last lines alone; to set a text lays out all. */
 function GrowingText({ text }: { readonly text: string }) {
   const element = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {

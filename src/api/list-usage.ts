@@ -3,13 +3,14 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListUsageRequest, ListUsageResponseSchema } from "#gen/runnel/v1/system_service_pb.js";
 import { type DayUsageKey, type DayUsageRow, listDayUsage } from "../engine/storage/run-usage.ts";
+import { foldEndedRuns } from "../engine/storage/usage-sum.ts";
 import { dayMs } from "../platform/base/clock.ts";
 import { invalidField } from "../platform/base/fault.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 
 const daysUsual = 30;
-/** A quarter of a year. It bounds how many runs a call sums. */
+/** The sums of days are kept that long. */
 const daysMax = 92;
 
 /** Returns a page of usage. Throws Fault INVALID_ARGUMENT for days that are no dates or too far apart. */
@@ -23,6 +24,8 @@ export async function listUsage(
   const limit = pageSize(request.pageSize);
   const position = deps.cursors.decode(scope, request.pageToken);
   const after = position === undefined ? undefined : (JSON.parse(position) as DayUsageKey);
+  // The sums then have every run that has ended before.
+  await foldEndedRuns(deps.db);
   const rows = await listDayUsage(deps.db, { client, ...days, after, limit });
   return {
     days: rows.map(toProto),

@@ -244,6 +244,9 @@ describe.each(kinds)("over $name", (kind) => {
     await startRun(stage, hang, { name: "beta" });
     const end = "end_time - interval '40 days'";
     await query(service.databaseUrl, `update run set end_time = ${end} where id = '${old}'`);
+    // In case that a fold has counted it today.
+    await query(service.databaseUrl, "truncate usage_sum, ended_run");
+    await query(service.databaseUrl, "insert into ended_run (run_id) select id from run where end_time is not null");
     const { usage } = (await api.getRun(old)) as { usage: { cost_micro_usd: number } };
     expect(usage.cost_micro_usd).toBeGreaterThan(0);
     const today = new Date().toISOString().slice(0, 10);

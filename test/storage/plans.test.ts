@@ -27,6 +27,7 @@ import {
   listStateEntries,
   searchStateValues,
 } from "../../src/engine/storage/state-value.ts";
+import { foldEndedRuns } from "../../src/engine/storage/usage-sum.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
 import { listForumComments } from "../../src/protocols/community/storage/forum-comment.ts";
@@ -213,15 +214,19 @@ test("a watch of approvals reads those of runs that are active or have ended sin
   }
 });
 
-test("usage by day reads the runs of those days alone", async () => {
+test("usage by day reads sums, however many runs have ended", async () => {
   const { db } = await openQuietStore();
-  const days = { dayFrom: "2026-01-01", dayTo: "2026-01-02", after: undefined, limit: 5 };
+  const days = { dayFrom: "2026-01-01", dayTo: "2026-01-31", after: undefined, limit: 5 };
   const ask = async (): Promise<void> => void (await listDayUsage(db, { client, ...days }));
   await repeat(ask);
   await addSessions(db);
-  const { read, full } = await countReads(db, "run", ask);
-  expect(full).toBe(0);
-  expect(read).toBeLessThan(20);
+  await sql`update run set end_time = '2026-01-02'`.execute(db);
+  await sql`insert into ended_run (run_id) select id from run`.execute(db);
+  await foldEndedRuns(db);
+  expect(await listDayUsage(db, { client, ...days })).toMatchObject([{ day: "2026-01-02", runs: sessions }]);
+  for (const table of ["run", "usage_sum"]) {
+    expect(await countReads(db, table, ask)).toEqual({ read: expect.toSatisfy((read) => read < 20), full: 0 });
+  }
 });
 
 test("looking for runs to wake or to cancel never reads all runs", async () => {

@@ -4168,9 +4168,8 @@ class SystemService(_Service):
         Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be
         retried.
 
-        A run counts on the day of its end, with the `usage` of GetRun. Only runs that the service still keeps count: retention
-        deletes old ones. A run that its client deleted counts until then. Runs that ended before an upgrade to a version with this
-        call count without tokens and cost.
+        A run counts on the day of its end, with the `usage` of GetRun. The sums are those that UsageService keeps by the day: for 92
+        days, also when the run is deleted, and of more than 200 agents and models of a day without the names of the others.
         """
         ...
 
@@ -4201,9 +4200,8 @@ class AsyncSystemService(_AsyncService):
         Lists what the caller's ended runs have used, by day (UTC), model and agent, newest day first. Needs no budget. May be
         retried.
 
-        A run counts on the day of its end, with the `usage` of GetRun. Only runs that the service still keeps count: retention
-        deletes old ones. A run that its client deleted counts until then. Runs that ended before an upgrade to a version with this
-        call count without tokens and cost.
+        A run counts on the day of its end, with the `usage` of GetRun. The sums are those that UsageService keeps by the day: for 92
+        days, also when the run is deleted, and of more than 200 agents and models of a day without the names of the others.
         """
         ...
 

@@ -16,7 +16,8 @@ const refusalsMax = 100_000;
 /** The rows of this protocol that expire. */
 export const retention: Retention = {
   expiring: [
-    { name: "jobs", days: 1, deleteBatch: deleteBareJobs },
+    // A younger job still has the sessions of its runs.
+    { name: "jobs", days: "logs", deleteBatch: deleteBareJobs },
     {
       name: "job nonces",
       deleteBatch: async (db) => {

@@ -165,6 +165,7 @@ export interface StoragePieceTable {
   run_id: string;
   start_byte: number;
   content: Uint8Array;
+  /** Infinity when the sweep has seen that the piece belongs to a finished value. */
   create_time: Generated<Date>;
 }
 

@@ -173,20 +173,28 @@ export async function listStorageKeys(
 }
 
 /**
- * Deletes pieces of unfinished versions that were not written to for a while. Returns the number of deleted rows. A version is
- * old only when all its pieces are old.
+ * Deletes pieces that are older than `ageMs` and belong neither to a finished value nor to one that still grows, oldest first. Those of
+ * finished values have no age from then on, so no later call reads them. Returns how many pieces of both kinds it found.
  */
 export async function deleteStalePieces(db: Db, args: { ageMs: number; limit: number }): Promise<number> {
   const cutoff = sql`now() - ${args.ageMs} * interval '1 millisecond'`;
-  const { numAffectedRows = 0n } = await sql`
-    delete from storage_piece where (owner, key, version, start_byte) in (
-      select owner, key, version, start_byte from storage_piece as piece
+  const isFound = sql`piece.owner = found.owner and piece.key = found.key and piece.version = found.version
+    and piece.start_byte = found.start_byte`;
+  const { rows } = await sql<{ found: number }>`
+    with found as materialized (
+      select owner, key, version, start_byte, exists (select from storage_value as value
+        where value.owner = piece.owner and value.key = piece.key and value.version = piece.version) as is_finished
+      from storage_piece as piece
       where create_time < ${cutoff}
-        and not exists (select from storage_value as value
-          where value.owner = piece.owner and value.key = piece.key and value.version = piece.version)
         and not exists (select from storage_piece as later
           where later.owner = piece.owner and later.key = piece.key and later.version = piece.version
-            and later.create_time >= ${cutoff})
-      order by create_time limit ${args.limit})`.execute(db);
-  return Number(numAffectedRows);
+            and later.create_time >= ${cutoff} and later.create_time < 'infinity')
+      order by create_time limit ${args.limit}
+    ), kept as (
+      update storage_piece as piece set create_time = 'infinity' from found where found.is_finished and ${isFound}
+    ), deleted as (
+      delete from storage_piece as piece using found where not found.is_finished and ${isFound}
+    )
+    select count(*) as found from found`.execute(db);
+  return rows[0]?.found ?? 0;
 }

@@ -1,6 +1,7 @@
 // Fills a database with the rows of a service that has worked for long.
 
 import pg from "pg";
+import { fillOfProtocols } from "./grown-protocols.ts";
 
 /** What to add. */
 export interface Growth {
@@ -10,7 +11,10 @@ export interface Growth {
   readonly resultsPerRun: number;
 }
 
-/** Adds sessions of a client, with their runs, logs, and what runs leave. All are older than an hour. */
+/**
+ * Adds sessions of a client, with their runs, logs, what runs leave, and the rows of protocols. All are older than an hour, but what the
+ * service would delete by then. One run in a hundred has failed.
+ */
 export async function growTables(connection: pg.Client, growth: Growth): Promise<void> {
   await connection.query(fillOf(growth));
 }
@@ -27,9 +31,9 @@ function fillOf({ client, sessions, resultsPerRun }: Growth): string {
   insert into session (id, client, name, agent, latest_run_id, create_time)
     select session, client, session::text, '\\x0a0161', run, time from made;
   insert into run (id, client, session, driver, input, status, epoch, turn, deadline, create_time, start_time, end_time,
-    last_sequence, terminal, model, agent_name, prompt_tokens)
-    select run, client, session, 'llm-loop', '', 'completed', 1, 1, time, time, time, time, ${resultsPerRun}, '', 'demo',
-      'a', 7 from made;
+    last_sequence, terminal, model, agent_name, prompt_tokens, failure)
+    select run, client, session, 'llm-loop', '', case when number % 100 = 0 then 'failed' else 'completed' end, 1, 1, time, time, time,
+      time, ${resultsPerRun}, '', 'demo', 'a', 7, case when number % 100 = 0 then 'model.timeout' || chr(10) || 'no answer' end from made;
   insert into run_result (run_id, sequence, epoch, payload)
     select run, sequence, 1, '\\x00' from made cross join generate_series(1, ${resultsPerRun}) as sequence;
   insert into transcript (session, position, run_id, message)
@@ -47,17 +51,28 @@ function fillOf({ client, sessions, resultsPerRun }: Growth): string {
     select client, session, run, 1, 'completed', 'https://host.example', 'delivered', time, time from made;
   insert into idempotency (client, method, request_id, request_hash, response)
     select client, 'SendMessage', run::text, '', '' from made;
-  insert into nonce (scope, nonce) select client, run::text from made;
-  insert into stream_ticket (hash, client, run) select uuid_send(run), client, run from made;
+  -- From a time to come: the service deletes them after minutes.
+  insert into nonce (scope, nonce, create_time) select client, run::text, now() + interval '1 hour' from made;
+  insert into stream_ticket (hash, client, run, create_time) select uuid_send(run), client, run, now() + interval '1 hour' from made;
   insert into api_key (id, client, display_name, hash) select run, client, '', uuid_send(run) from made;
   insert into approval (id, client, run_id, action, request, digest, expire_time)
     select run, client, run, '', '{}', '', time from made;
   insert into schedule (id, client, name, spec, next_time)
     select run, client || number, run::text, '', now() + interval '1 year' from made;
-  insert into job (id, client, document, client_job_id, jobspec_id, version, benchmark, signature_version, public_key, key_id,
-    canonical_sha256, canonical_len, total_regions, min_regions, min_success_rate, successes_min)
-    select run, client, '', '', '', '', '', 1, '', '', '', 0, 1, 1, 1, 1 from made;
   insert into work_dir_claim (path, client) select '/work/' || run, client from made;
+  insert into state_value (owner, key, client, value, session) select uuid_send(session), 'k', client, '"grown"', session from made;
+  insert into client_usage (client, day, tokens) select client || number, current_date, 7 from made;
+  insert into push_config (run_id, session, id, url, token, scheme, credentials)
+    select run, session, 'p', 'https://host.example', '', '', '' from made;
+  insert into usage_sum (client, seconds, start_time, agent_name, model, completed, failed, cancelled, prompt_tokens, completion_tokens,
+    cost_micro_usd, durations, first_texts)
+    -- Of five agents for as long as the service keeps them, however many runs there are.
+    select ${owner}, seconds, date_bin(make_interval(secs => seconds), now(), 'epoch') - age * make_interval(secs => seconds),
+      'agent ' || agent, 'demo', 1, 0, 0, 7, 0, 0, array_fill(0, array[96]), array_fill(0, array[96])
+    from (values (60, 1440), (300, 864), (3600, 336), (86400, 92)) as period (seconds, kept)
+      cross join generate_series(0, kept - 1) as age cross join generate_series(1, 5) as agent
+    on conflict do nothing;
+  ${fillOfProtocols}
   drop table made;
   set session_replication_role = origin;`;
 }

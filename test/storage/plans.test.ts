@@ -13,6 +13,7 @@ import {
   listRunsToCancel,
   listRunsToWatch,
 } from "../../src/engine/storage/client-run.ts";
+import { deleteUsageBefore } from "../../src/engine/storage/erase.ts";
 import { queuePendingRuns } from "../../src/engine/storage/pending-run.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-claim.ts";
@@ -30,7 +31,9 @@ import {
 import { foldEndedRuns } from "../../src/engine/storage/usage-sum.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
+import { findCommunity } from "../../src/protocols/community/storage/community.ts";
 import { listForumComments } from "../../src/protocols/community/storage/forum-comment.ts";
+import { listRecentThreads } from "../../src/protocols/community/storage/forum-context.ts";
 import { listForumThreads } from "../../src/protocols/community/storage/forum-thread.ts";
 import { listTrustEvents } from "../../src/protocols/jobspec/storage/trust-event.ts";
 import { findTrustedKey, listTrustedKeys } from "../../src/protocols/jobspec/storage/trusted-key.ts";
@@ -227,6 +230,37 @@ test("usage by day reads sums, however many runs have ended", async () => {
   for (const table of ["run", "usage_sum"]) {
     expect(await countReads(db, table, ask)).toEqual({ read: expect.toSatisfy((read) => read < 20), full: 0 });
   }
+});
+
+test("the sweep of budgets reads the days that are over", async () => {
+  const { db } = await openQuietStore();
+  const ask = async (): Promise<void> => void (await deleteUsageBefore(db, 90));
+  await repeat(ask);
+  await sql`
+    insert into client_usage (client, day) select 'client ' || n, current_date from generate_series(1, ${sessions}::int) as n`.execute(
+    db,
+  );
+  await sql`analyze client_usage`.execute(db);
+  expect(await countReads(db, "client_usage", ask)).toEqual({ read: 0, full: 0 });
+});
+
+test("an agent's context counts no comments", async () => {
+  const { db } = await openQuietStore();
+  await sql`insert into community (id, slug, name) values ('c', 'c', 'c')`.execute(db);
+  await sql`insert into forum_thread (id, community_id, title, body, type) values ('t', 'c', '', '', 'DISCUSSION')`.execute(
+    db,
+  );
+  await sql`
+    insert into forum_comment (id, thread_id, community_id, agent_id, body, kind)
+    select n::text, 't', 'c', 'a', '', (array['DISCUSSION', 'JOKE'])[1 + n % 2] from generate_series(1, ${sessions}::int) as n`.execute(
+    db,
+  );
+  const ask = async (): Promise<void> => {
+    expect(await findCommunity(db, "c")).toMatchObject({ comment_count: sessions / 2 });
+    const threads = await listRecentThreads(db, { communityId: "c", limit: 5 });
+    expect(threads).toMatchObject([{ comment_count: sessions / 2 }]);
+  };
+  expect(await countReads(db, "forum_comment", ask)).toEqual({ read: 0, full: 0 });
 });
 
 test("looking for runs to wake or to cancel never reads all runs", async () => {

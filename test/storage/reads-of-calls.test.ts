@@ -125,6 +125,8 @@ function callsOf(url: string): Calls {
     "get a run": () => ask("GET", `/v1/runs/${run}`),
     "list runs": list("/v1/runs?page_size=5"),
     "list active runs": list("/v1/runs?states=STATE_RUNNING&page_size=5"),
+    "list failed runs": list("/v1/runs?states=failed&page_size=5"),
+    "list cancelled runs": list("/v1/runs?states=cancelled&page_size=5"),
     "list runs by their last change": list("/v1/runs?order=change_time&page_size=5"),
     "list failed runs by their last change": list("/v1/runs?order=change_time&states=failed&page_size=5"),
     "list completed runs by their last change": list("/v1/runs?order=change_time&states=completed&page_size=5"),
@@ -139,14 +141,24 @@ function callsOf(url: string): Calls {
     "list the calls of models": () => ask("GET", `/v1/runs/${run}/model-calls`),
     "get a receipt": () => ask("GET", `/v1/runs/${run}/receipt`),
     "list callbacks": list("/v1/callbacks?page_size=5"),
+    "list dead callbacks": list("/v1/callbacks?state=dead&page_size=5"),
+    "list callbacks of a session": () => ask("GET", `/v1/callbacks?session_id=${session}&page_size=5`),
     "list approvals": list("/v1/approvals?page_size=5"),
     "list pending approvals": list("/v1/approvals?state=STATE_PENDING&page_size=5"),
+    "list rejected approvals": list("/v1/approvals?state=STATE_REJECTED&page_size=5"),
+    "list used approvals": list("/v1/approvals?state=STATE_USED&page_size=5"),
+    "list expired approvals": list("/v1/approvals?state=STATE_EXPIRED&page_size=5"),
     "list schedules": list("/v1/schedules?page_size=5"),
     "list exchanges": list("/v1/exchanges?page_size=5"),
     "list bindings": list("/v1/bindings?page_size=5"),
     "list runners": list("/v1/runners?page_size=5"),
     "get the usage": list("/v1/usage"),
+    "list the usage by day": list("/v1/usage/days"),
     "ask for the health": list("/health"),
+    "create and purge a session": async () => {
+      await ask("POST", "/v1/sessions", { session_id: `p-${count}`, agent: { name: "a" } });
+      await ask("POST", `/v1/sessions/p-${count}:purge`, {});
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { untilFewer } from "../../platform/database/until-fewer.ts";
 import { insertPushes } from "./push-config.ts";
 import { runIsActive } from "./run.ts";
 import type { ApprovalTable } from "./schema.ts";
+import { notRare } from "./session.ts";
 
 /** A request for approval. */
 export interface NewApproval {
@@ -100,17 +101,37 @@ export async function listApprovals(
 ): Promise<ApprovalRow[]> {
   const { client, runId, state, before, limit } = args;
   const wanted = [
-    sql`approval.client = ${client}`,
     ...(runId === undefined ? [] : [sql`run_id = ${runId}`]),
     ...(before === undefined ? [] : [sql`approval.id < ${before}`]),
-    ...(state === undefined ? [] : [sql`${approvalState} = ${state}`]),
-    // Implied by the state, and repeated for the index of pending approvals.
-    ...(state === "pending" ? [sql`decision is null and expire_time > now()`] : []),
+    ...(state === undefined ? [] : [notRare(sql`${approvalState} = ${state}`)]),
   ];
+  const parts = partsOf(client, state).map(
+    (part) => sql`(
+      select ${approvalColumns} from ${approvals} where ${sql.join([part, ...wanted], sql` and `)}
+      order by approval.id desc limit ${limit})`,
+  );
   const { rows } = await sql<ApprovalRow>`
-    select ${approvalColumns} from ${approvals} where ${sql.join(wanted, sql` and `)}
-    order by approval.id desc limit ${limit}`.execute(db);
+    select * from (${sql.join(parts, sql` union all `)}) as of_parts order by id desc limit ${limit}`.execute(db);
   return rows;
+}
+
+/** Returns conditions that an index has each, in the order of the ids. Together they have all approvals of the state. */
+function partsOf(client: string, state: ApprovalState | undefined): RawBuilder<unknown>[] {
+  switch (state) {
+    case undefined:
+      return [sql`approval.client = ${client}`];
+    case "pending":
+      return [sql`approval.client = ${client} and decision is null and expire_time > now()`];
+    case "expired":
+      return [isKnownAs("open"), isKnownAs("approved")];
+    default:
+      return [isKnownAs(state)];
+  }
+
+  function isKnownAs(known: "open" | Exclude<ApprovalState, "pending" | "expired">): RawBuilder<unknown> {
+    return sql`approval.client collate "C" = ${client} and case when use_time is not null then 'used'
+      when decision = 'reject' then 'rejected' when decision = 'approve' then 'approved' else 'open' end = ${sql.lit(known)}`;
+  }
 }
 
 /** An approval, with the time since which its state is final; null while it may still change by a decision or a use. */

@@ -8,6 +8,7 @@ import { type RawBuilder, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import type { CallbackState, CallbackStatus } from "./schema.ts";
+import { sessionsEverNamed } from "./session.ts";
 
 /**
  * Returns SQL that inserts the callback of a run's transition within a statement. `runs` names the part of it that returns the
@@ -166,7 +167,7 @@ export interface ClientCallback {
   readonly end_time: Date | null;
 }
 
-function clientCallbacks(db: Db | Transaction, client: string) {
+function clientCallbacks(db: Db | Transaction) {
   return db
     .selectFrom("callback")
     .innerJoin("session", "session.id", "callback.session")
@@ -184,8 +185,7 @@ function clientCallbacks(db: Db | Transaction, client: string) {
       "callback.create_time",
       "callback.due_time",
       "callback.end_time",
-    ])
-    .where("callback.client", "=", client);
+    ]);
 }
 
 /** Returns callbacks, newest first. Includes those of deleted sessions, whose last callbacks may be on their way. */
@@ -203,9 +203,18 @@ export async function listCallbacks(
   if (sessionName !== undefined && !isStorableText(sessionName)) {
     return [];
   }
-  let query = clientCallbacks(db, client).orderBy("callback.position", "desc").limit(limit);
+  let query = clientCallbacks(db).orderBy("callback.position", "desc").limit(limit);
   if (sessionName !== undefined) {
-    query = query.where("session.client", "=", client).where("session.name", "=", sessionName);
+    query = query.where(
+      sql<boolean>`callback.session = any(array(${sessionsEverNamed({ client, name: sessionName })}))`,
+    );
+  } else if (state === undefined || state === "delivered") {
+    query = query.where("callback.client", "=", client);
+  } else {
+    // For the index of callbacks in these states.
+    query = query.where(
+      sql<boolean>`callback.client collate "C" = ${client} and coalesce(callback.state, '') <> 'delivered'`,
+    );
   }
   if (state !== undefined) {
     query = query.where("callback.state", "=", state);
@@ -233,7 +242,10 @@ export async function redeliverCallback(
     update callback set state = 'pending', position = default, attempts = 0, last_error = null, end_time = null,
       due_time = default, give_up_time = default
     where id = ${id} and client = ${client} and state <> 'pending'`.execute(trx);
-  return await clientCallbacks(trx, client).where("callback.id", "=", id).executeTakeFirst();
+  return await clientCallbacks(trx)
+    .where("callback.client", "=", client)
+    .where("callback.id", "=", id)
+    .executeTakeFirst();
 }
 
 /** Deletes all callbacks of the sessions, at most `rowsMax` in a statement. */

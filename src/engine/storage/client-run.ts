@@ -192,10 +192,13 @@ function among(
   if (others.length === 0) {
     return ofIndex;
   }
+  return rareEndOf(statuses) ?? sql<SqlBool>`${ofIndex} and run.status not in (${sql.join(others)})`;
+}
+
+/** Returns the condition of the indexes of an end that few runs have; undefined for other statuses. */
+function rareEndOf(statuses: readonly RunStatus[] = []): RawBuilder<SqlBool> | undefined {
   const [only] = statuses.length === 1 ? statuses : [];
-  return only === "failed" || only === "cancelled"
-    ? sql<SqlBool>`run.status in (${sql.lit(only)})`
-    : sql<SqlBool>`${ofIndex} and run.status not in (${sql.join(others)})`;
+  return only === "failed" || only === "cancelled" ? sql<SqlBool>`run.status in (${sql.lit(only)})` : undefined;
 }
 
 /** By its id, for the index of a session's runs. */
@@ -319,11 +322,13 @@ function isSatisfiable({ sessionName, agentName, runnerId, model, errorContains,
 
 function selectRuns(db: Db, filter: RunFilter, { before, limit, outputCharsMax }: RunPage) {
   const { client, sessionName, states, parentRunId, rootRunId } = filter;
-  // With this collation the planner takes the index of active runs or that of a tree, not that of all runs of the client.
+  // With this collation the planner takes the index of active runs, of a rare end or of a tree, not that of all runs of the client.
   const isActiveOnly = states?.every(isActive) === true;
+  const rareEnd = rareEndOf(states);
   const isOfTree = parentRunId !== undefined || rootRunId !== undefined;
+  const needsCollation = isActiveOnly || isOfTree || rareEnd !== undefined;
   let query = visibleRuns(db, outputCharsMax)
-    .where(isActiveOnly || isOfTree ? sql`run.client collate "C"` : "run.client", "=", client)
+    .where(needsCollation ? sql`run.client collate "C"` : "run.client", "=", client)
     .orderBy("run.id", "desc")
     .limit(limit);
   if (parentRunId !== undefined) {
@@ -334,6 +339,9 @@ function selectRuns(db: Db, filter: RunFilter, { before, limit, outputCharsMax }
   }
   if (isActiveOnly) {
     query = query.where(runIsActive);
+  }
+  if (rareEnd !== undefined) {
+    query = query.where(rareEnd);
   }
   // A deleted session may have the same name, and its runs do not belong to the new one.
   if (sessionName !== undefined) {

@@ -6,6 +6,7 @@ import { byteaArray, int8Array } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { runIsActive } from "./run.ts";
 import type { RunTable } from "./schema.ts";
+import { sessionsEverNamed } from "./session.ts";
 
 interface SessionName {
   readonly client: string;
@@ -19,11 +20,13 @@ export async function hasActiveRun(trx: Transaction, { client, name }: SessionNa
   }
   const { rows } = await sql`
     with recursive family (id) as (
-      select id from session where client = ${client} and name = ${name}
+      select id from (${sessionsEverNamed({ client, name })}) as named
       union all
-      select session.id from family join session on session.parent_session = family.id
+      select child.id from family cross join lateral (select id from session where parent_session = family.id offset 0) as child
     )
-    select from family join run on run.session = family.id where ${runIsActive} limit 1`.execute(trx);
+    select from family cross join lateral (select from run where session = family.id and ${runIsActive} offset 0) as active limit 1`.execute(
+    trx,
+  );
   return rows.length > 0;
 }
 

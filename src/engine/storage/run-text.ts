@@ -124,7 +124,7 @@ export async function deleteRunTexts(db: Db | Transaction, runs: readonly string
 
 /** Deletes the texts of the runs of sessions. */
 export async function deleteTextsOfSessions(db: Db | Transaction, sessions: RawBuilder<unknown>): Promise<void> {
-  await sql`delete from run_text where session in (${sessions})`.execute(db);
+  await sql`delete from run_text where session = any(array(${sessions}))`.execute(db);
 }
 
 /** What to search, and among which runs: those that match all filters that are set. */

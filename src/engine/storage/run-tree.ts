@@ -100,7 +100,7 @@ export async function readChildrenOfCalls(db: Db, runId: string): Promise<ChildO
     with recursive called as (${callsWithChild(runId)}), family (child, id) as (
       select child_run_id, child_run_id from called
       union all
-      select family.child, run.id from family join run on run.parent_run_id = family.id
+      select family.child, below.id from family cross join lateral ${runsBelow}
     )
     select called.turn, called.position, called.child_run_id as "runId", child.terminal, total.*
     from called left join run as child on child.id = called.child_run_id cross join lateral (
@@ -108,10 +108,14 @@ export async function readChildrenOfCalls(db: Db, runId: string): Promise<ChildO
         coalesce(sum(run.prompt_tokens), 0)::float8 as "promptTokens",
         coalesce(sum(run.completion_tokens), 0)::float8 as "completionTokens",
         coalesce(sum(run.cost_micro_usd), 0)::float8 as "costMicroUsd"
-      from family join run on run.id = family.id where family.child = called.child_run_id
+      from family cross join lateral ${runOfFamily} where family.child = called.child_run_id
     ) as total`.execute(db);
   return rows;
 }
+
+/** Look-ups for each row of `family`: for a plain join the planner expects a large family, and reads all runs. */
+const runsBelow = sql`(select id from run where parent_run_id = family.id offset 0) as below`;
+const runOfFamily = sql`(select * from run where id = family.id offset 0) as run`;
 
 function callsWithChild(runId: string): RawBuilder<unknown> {
   return sql`
@@ -125,9 +129,9 @@ function awaited(runId: string): RawBuilder<unknown> {
     with recursive family (id) as (
       select child_run_id from (${callsWithChild(runId)}) as called
       union all
-      select run.id from family join run on run.parent_run_id = family.id
+      select below.id from family cross join lateral ${runsBelow}
     )
-    select run.id, run.deadline from family join run on run.id = family.id where ${runIsActive}
+    select run.id, run.deadline from family cross join lateral ${runOfFamily} where ${runIsActive}
   )`;
 }
 

@@ -185,8 +185,8 @@ export async function listSessions(
   return await readPage(db, query, { order: sql`id desc`, body: "run_terminal", limit });
 }
 
-/** Hides a condition from the planner, which would expect few matches and sort all sessions of the client for them. */
-function notRare(condition: RawBuilder<unknown>): RawBuilder<boolean> {
+/** Hides a condition from the planner, which would expect few matches and sort all rows of the client for them. */
+export function notRare(condition: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`case when ${condition} then true else false end`;
 }
 
@@ -229,17 +229,25 @@ function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
     .where("delete_time", "is", null);
 }
 
+/** Returns a query of the ids of all sessions that the client ever had under the name. Each part has an index. */
+export function sessionsEverNamed({ client, name }: SessionName): RawBuilder<unknown> {
+  const named = sql`select id from session where client = ${client} and name = ${name}`;
+  return sql`${named} and delete_time is null union all ${named} and delete_time is not null`;
+}
+
 /** Marks a session as deleted, and those of its child runs. From now on no search finds their runs. */
 export async function markSessionDeleted(trx: Transaction, id: string): Promise<void> {
-  await sql`update session set delete_time = now() where id in (${withChildSessions(id)})`.execute(trx);
+  await sql`update session set delete_time = now() where id = any(array(${withChildSessions(id)}))`.execute(trx);
   await deleteTextsOfSessions(trx, withChildSessions(id));
 }
 
-/** Returns a query of the ids of a session, of the sessions of its child runs, and of those below them. */
+/** Returns a query of the ids of a session, of the sessions of its child runs, and of those below them. As an array, they are few to the planner. */
 function withChildSessions(id: string): RawBuilder<unknown> {
   return sql`
     with recursive family (id) as (
-      select ${id}::uuid union all select session.id from family join session on session.parent_session = family.id
+      select ${id}::uuid
+      union all
+      select child.id from family cross join lateral (select id from session where parent_session = family.id offset 0) as child
     ) select id from family`;
 }
 

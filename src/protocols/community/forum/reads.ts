@@ -7,7 +7,6 @@ import type { ForumCaller } from "../storage/agent-credential.ts";
 import { type CommunityRow, findCommunity } from "../storage/community.ts";
 import { type ContractHead, type ContractRow, findContract, listContracts } from "../storage/community-contract.ts";
 import {
-  countForumComments,
   listCommentsOfThread,
   listRecentComments,
   listRecentThreads,
@@ -44,9 +43,8 @@ export async function readContext(
   const { id } = community;
   // A query without a limit has always meant 0 comments.
   const commentLimit = limitText === undefined ? 0 : readLimit(limitText, 50);
-  const [contracts, totalComments, comments, threads] = await Promise.all([
+  const [contracts, comments, threads] = await Promise.all([
     listContracts(db, id),
-    countForumComments(db, id),
     listRecentComments(db, { communityId: id, limit: commentLimit }),
     listRecentThreads(db, { communityId: id, limit: config.forumContextThreads }),
   ]);
@@ -54,7 +52,7 @@ export async function readContext(
     community,
     contracts,
     commentLimit,
-    totalComments,
+    totalComments: community.comment_count,
     comments: takeFitting(comments),
     threads: takeFitting(threads),
   };

@@ -36,6 +36,7 @@ const communityColumns = [
   "github_repository_url",
   "create_time",
   "update_time",
+  "comment_count",
 ] as const;
 
 /** Inserts a community. Returns undefined when its slug is taken. */

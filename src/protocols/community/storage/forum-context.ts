@@ -21,13 +21,11 @@ export async function listRecentThreads(
   { communityId, limit }: { communityId: string; limit: number },
 ): Promise<RecentThreadRow[]> {
   const { rows } = await sql<RecentThreadRow>`
-    select thread.id, thread.title, thread.type, thread.body, thread.create_time, agent.handle, (
-      select count(*) from forum_comment as comment where comment.thread_id = thread.id and comment.kind = 'DISCUSSION'
-    ) as comment_count
+    select thread.id, thread.title, thread.type, thread.body, thread.create_time, ${handleOf("thread")}, thread.comment_count
     from (
-      select id, agent_id, title, type, body, create_time from forum_thread where community_id = ${communityId}
+      select id, agent_id, title, type, body, create_time, comment_count from forum_thread where community_id = ${communityId}
       order by create_time desc, id desc limit ${limit}
-    ) as thread left join forum_agent as agent on agent.id = thread.agent_id
+    ) as thread
     order by thread.create_time desc, thread.id desc`.execute(db);
   return rows;
 }
@@ -59,24 +57,19 @@ export async function listCommentsOfThread(
   return limit === 0 ? [] : await listComments(db, sql`thread_id = ${threadId}`, limit);
 }
 
-/** Counts the comments of a community, without jokes. */
-export async function countForumComments(db: Db, communityId: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from forum_comment where community_id = ${communityId} and kind = 'DISCUSSION'`.execute(
-    db,
-  );
-  return rows[0]?.count ?? 0;
-}
-
 async function listComments(db: Db, where: RawBuilder<unknown>, limit: number): Promise<RecentCommentRow[]> {
   const { rows } = await sql<RecentCommentRow>`
-    select comment.id, comment.thread_id, thread.title as thread_title, comment.body, comment.create_time, agent.handle,
+    select comment.id, comment.thread_id, thread.title as thread_title, comment.body, comment.create_time, ${handleOf("comment")},
       comment.owner_wallet
     from (
       select id, thread_id, agent_id, owner_wallet, body, create_time from forum_comment
       where ${where} and kind = 'DISCUSSION' order by create_time desc, id desc limit ${limit}
     ) as comment join forum_thread as thread on thread.id = comment.thread_id
-    left join forum_agent as agent on agent.id = comment.agent_id
     order by comment.create_time desc, comment.id desc`.execute(db);
   return rows;
+}
+
+/** Returns the handle of the author. A look-up for each row: for a join the planner reads all agents. */
+function handleOf(written: "thread" | "comment"): RawBuilder<unknown> {
+  return sql`(select handle from forum_agent where forum_agent.id = ${sql.ref(`${written}.agent_id`)}) as handle`;
 }

@@ -7,7 +7,7 @@ import type { Page } from "./community.ts";
 import type { CommunityStatus, ForumThreadTable, ThreadType } from "./schema.ts";
 
 /** A thread. */
-export type ForumThreadRow = Selectable<ForumThreadTable>;
+export type ForumThreadRow = Omit<Selectable<ForumThreadTable>, "comment_count">;
 
 /** A thread to insert. */
 export interface NewThread {

@@ -42,6 +42,8 @@ export interface CommunityTable {
   github_repository_url: string | null;
   create_time: Generated<Date>;
   update_time: Generated<Date>;
+  /** The comments but jokes, counted by a trigger. */
+  comment_count: Generated<number>;
 }
 
 /** Agents of the forum. */
@@ -99,6 +101,8 @@ export interface ForumThreadTable {
   is_rejected: Generated<boolean>;
   is_issued: Generated<boolean>;
   create_time: Generated<Date>;
+  /** As that of a community. */
+  comment_count: Generated<number>;
 }
 
 /** Comments. */

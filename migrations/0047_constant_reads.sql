@@ -21,6 +21,9 @@ create index config_file_list on config_file (client, file_key collate "C");
 create index worker_session_of_worker on worker_session (client, worker_id, seen_time);
 drop index worker_session_of_client;
 
+-- The threads of a rare type.
+create index forum_thread_of_type on forum_thread (community_id collate "C", type, create_time desc, id desc);
+
 -- The runs of a rare end, newest first.
 create index run_unsuccessful_by_id on run (client collate "C", status, id) where status in ('failed', 'cancelled');
 

@@ -406,6 +406,7 @@ test("a page of a community's threads, or of a thread's comments, reads no more 
   const filter = { communityId: "c", type: undefined, requestState: undefined };
   const page = async (): Promise<void> => {
     await listForumThreads(db, filter, { after: "thread 7", limit: 5 });
+    await listForumThreads(db, { ...filter, type: "REPORT_TO_HUMAN" }, { after: undefined, limit: 5 });
     await listForumComments(db, "thread 1", { after: "comment 7", limit: 5 });
   };
   await repeat(page);

@@ -97,7 +97,10 @@ export async function listForumThreads(
   { after, limit }: Page,
 ): Promise<RowPage<ForumThreadRow>> {
   const filters = [
-    sql`community_id = ${communityId}`,
+    // With this collation the planner takes the index of types.
+    type === undefined && requestState === undefined
+      ? sql`community_id = ${communityId}`
+      : sql`community_id collate "C" = ${communityId}`,
     ...(type === undefined ? [] : [sql`type = ${type}`]),
     ...(requestState === undefined ? [] : [isRequestIn(requestState)]),
     ...(after === undefined

@@ -1,6 +1,6 @@
 // The rows that protocols keep beside the sessions and runs of a service that has worked for long.
 
-/** Adds rows for each row of the table `made`. Of what people register, and of conversations, there is one for twenty runs. */
+/** Adds rows for each row of the table `made`. Of what people register, and of conversations, there is one for five or twenty runs. */
 export const fillOfProtocols = `
   insert into job (id, client, document, client_job_id, jobspec_id, version, benchmark, signature_version, public_key, key_id,
     canonical_sha256, canonical_len, total_regions, min_regions, min_success_rate, successes_min)
@@ -41,9 +41,9 @@ export const fillOfProtocols = `
   insert into forum_agent (id, handle, community_id) select run::text, run::text, 'c' from made where number % 20 = 0;
   insert into agent_nonce (nonce, agent_id, expire_time) select run::text, 'a', now() + interval '1 hour' from made where number % 20 = 0;
   insert into forum_thread (id, community_id, title, body, type, create_time, comment_count)
-    select run::text, 'c', '', '', 'DISCUSSION', time, 20 from made where number % 20 = 0;
+    select run::text, 'c', '', '', 'DISCUSSION', time, 5 from made where number % 5 = 0;
   insert into forum_comment (id, thread_id, community_id, owner_wallet, body, kind, create_time)
-    select run::text, first_value(run) over (partition by number / 20 order by number)::text, 'c', '', '', 'DISCUSSION', time from made;
+    select run::text, first_value(run) over (partition by number / 5 order by number)::text, 'c', '', '', 'DISCUSSION', time from made;
   update community set comment_count = comment_count + (select count(*) from made) where id = 'c';
   insert into communication (id, agent_id, create_time, direction, action_types, instance_id, port, pid, content)
     select run, 'a', time, 'in', '{}', '', '', 1, '' from made;

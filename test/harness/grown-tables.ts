@@ -13,7 +13,7 @@ export interface Growth {
 
 /**
  * Adds sessions of a client, with their runs, logs, what runs leave, and the rows of protocols. All are older than an hour, but what the
- * service would delete by then. One run in a hundred has failed.
+ * service would delete by then. One run in twenty has failed.
  */
 export async function growTables(connection: pg.Client, growth: Growth): Promise<void> {
   await connection.query(fillOf(growth));
@@ -32,8 +32,8 @@ function fillOf({ client, sessions, resultsPerRun }: Growth): string {
     select session, client, session::text, '\\x0a0161', run, time from made;
   insert into run (id, client, session, driver, input, status, epoch, turn, deadline, create_time, start_time, end_time,
     last_sequence, terminal, model, agent_name, prompt_tokens, failure)
-    select run, client, session, 'llm-loop', '', case when number % 100 = 0 then 'failed' else 'completed' end, 1, 1, time, time, time,
-      time, ${resultsPerRun}, '', 'demo', 'a', 7, case when number % 100 = 0 then 'model.timeout' || chr(10) || 'no answer' end from made;
+    select run, client, session, 'llm-loop', '', case when number % 20 = 0 then 'failed' else 'completed' end, 1, 1, time, time, time,
+      time, ${resultsPerRun}, '', 'demo', 'a', 7, case when number % 20 = 0 then 'model.timeout' || chr(10) || 'no answer' end from made;
   insert into run_result (run_id, sequence, epoch, payload)
     select run, sequence, 1, '\\x00' from made cross join generate_series(1, ${resultsPerRun}) as sequence;
   insert into transcript (session, position, run_id, message)

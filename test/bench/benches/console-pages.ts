@@ -7,7 +7,6 @@ import type { Bench, Variant } from "../bench.ts";
 import { HttpClient } from "../clients/http-client.ts";
 import { benchKey } from "../harness/credentials.ts";
 import { growHome } from "../harness/grown-home.ts";
-import type { OpenHome } from "../harness/home.ts";
 import { percentile } from "../harness/load.ts";
 import type { Service } from "../harness/service.ts";
 import { storeRunOfNewSession } from "../harness/stored-run.ts";
@@ -33,8 +32,7 @@ export const consolePages: Bench = {
     // The first service makes the tables.
     await (await stage.startService("console-first", { home }))[Symbol.asyncDispose]();
     await growHome(home, stage.quick ? rowsQuick : rows);
-    await vacuum(home);
-    await using service = await stage.startService("console", { home, console: true });
+    await using service = await stage.startService("console", { home, console: true, keepsRows: true });
     const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium" });
     try {
       const longRun = await storeRunOfNewSession(home, service, entries);
@@ -54,18 +52,6 @@ export const consolePages: Bench = {
     }
   },
 };
-
-/** Otherwise the service deletes what has expired, and Postgres vacuums, during the measurement: they take a core for minutes. */
-async function vacuum(home: OpenHome): Promise<void> {
-  const connection = await home.connect();
-  try {
-    await connection.query("truncate checkpoint, tool_call, idempotency, nonce, stream_ticket");
-    await connection.query("vacuum analyze");
-    await connection.query("checkpoint");
-  } finally {
-    await connection.end();
-  }
-}
 
 function describe(name: string, metrics: Variant["metrics"]): Variant {
   return { name, metrics, faults: [] };

@@ -16,16 +16,16 @@ const silenceTimeoutMs = 30_000;
 
 export class HttpClient implements Disposable {
   readonly #url: string;
-  readonly #credentials: "bearer" | "signed";
+  readonly #credentials: "bearer" | "signed" | Readonly<Record<string, string>>;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: socketsMax });
 
-  /** "signed" signs each request as clients of the Agent Runner document do. */
-  constructor(url: string, credentials: "bearer" | "signed" = "bearer") {
+  /** "signed" signs each request as clients of the Agent Runner document do. Headers are sent as they are. */
+  constructor(url: string, credentials: "bearer" | "signed" | Readonly<Record<string, string>> = "bearer") {
     this.#url = url;
     this.#credentials = credentials;
   }
 
-  async send(method: "GET" | "POST", path: string, body?: object): Promise<HttpAnswer> {
+  async send(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: object): Promise<HttpAnswer> {
     const response = await this.#open(method, path, body);
     return { status: response.statusCode ?? 0, text: await text(response) };
   }
@@ -61,7 +61,7 @@ export class HttpClient implements Disposable {
   #open(method: string, path: string, body: object | Uint8Array | undefined): Promise<IncomingMessage> {
     const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
     const bodyHeaders = bytes && { "content-type": "application/json", "content-length": bytes.length };
-    const headers = { ...(this.#credentials === "signed" ? signHeaders(bytes) : bearerHeaders), ...bodyHeaders };
+    const headers = { ...this.#sign(bytes), ...bodyHeaders };
     return new Promise((resolve, reject) => {
       request(this.#url + path, { method, agent: this.#agent, headers, timeout: silenceTimeoutMs })
         .once("response", resolve)
@@ -71,5 +71,13 @@ export class HttpClient implements Disposable {
         .once("error", reject)
         .end(bytes);
     });
+  }
+
+  #sign(bytes: Uint8Array | undefined): Readonly<Record<string, string>> {
+    return typeof this.#credentials === "object"
+      ? this.#credentials
+      : this.#credentials === "signed"
+        ? signHeaders(bytes)
+        : bearerHeaders;
   }
 }

@@ -4,6 +4,8 @@ import { createHmac, randomBytes } from "node:crypto";
 
 export const benchClient = "bench";
 export const benchKey = "key-of-the-benches";
+/** The token of the operator. */
+export const adminToken = "admin-token-of-the-benches";
 export const benchAuthorization = `Bearer ${benchKey}`;
 export const bearerHeaders = { authorization: benchAuthorization };
 

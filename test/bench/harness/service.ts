@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { HttpClient } from "../clients/http-client.ts";
 import { type Child, startChild } from "./child.ts";
-import { benchClient, benchKey } from "./credentials.ts";
+import { adminToken, benchClient, benchKey } from "./credentials.ts";
 import type { Home } from "./home.ts";
 
 export interface Service extends Child {
@@ -27,6 +27,8 @@ export interface ServiceOptions {
   readonly slots?: number;
   /** Whether it serves the console, which has to be built; false when unset. */
   readonly console?: boolean;
+  /** Whether it keeps rows for a year, so that no sweep finds any; false when unset. */
+  readonly keepsRows?: boolean;
   /** Where the process writes a CPU profile when it ends. */
   readonly profile?: { readonly directory: string; readonly name: string };
 }
@@ -41,6 +43,7 @@ export async function startService({
   processes = 1,
   slots = 256,
   console = false,
+  keepsRows = false,
   profile,
 }: ServiceOptions): Promise<Service> {
   const startedMs = performance.now();
@@ -53,6 +56,7 @@ export async function startService({
       RUNNEL_SERVER_PROCESSES: String(processes),
       RUNNEL_CONSOLE_ENABLED: String(console),
       RUNNEL_AUTH_API_KEYS: `${benchClient}=${benchKey}`,
+      RUNNEL_AUTH_ADMIN_TOKEN: adminToken,
       RUNNEL_RATELIMIT_RPS: "0",
       RUNNEL_LOG_LEVEL: "warn",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",
@@ -64,6 +68,7 @@ export async function startService({
       RUNNEL_SESSIONS_MAX_CONCURRENT: "0",
       RUNNEL_FORUM_NONCES_PER_MINUTE: "0",
       RUNNEL_RUNS_SLOTS: String(slots),
+      ...(keepsRows && { RUNNEL_SESSIONS_TTL_MINUTES: "525600", RUNNEL_RETENTION_DAYS: "365" }),
       ...(providerUrl === undefined
         ? { RUNNEL_DEFAULTS_MODEL: "demo" }
         : { RUNNEL_PROVIDERS_OPENAI_KEY: "bench", RUNNEL_PROVIDERS_OPENAI_BASE_URL: `${providerUrl}/v1` }),

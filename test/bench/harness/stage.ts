@@ -26,6 +26,7 @@ export interface Stage {
       readonly processes?: number;
       readonly slots?: number;
       readonly console?: boolean;
+      readonly keepsRows?: boolean;
     },
   ): Promise<Service>;
   /** Starts the host of a tool, which is an MCP server too. */

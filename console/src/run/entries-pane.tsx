@@ -160,7 +160,8 @@ function writePreview(entry: RunResult): string {
   return JSON.stringify(body).slice(0, previewChars);
 }
 
-function findEntries(entries: readonly RunResult[], text: string): readonly RunResult[] {
+/** Returns the entries whose type or JSON has the text, in capitals or not. */
+export function findEntries(entries: readonly RunResult[], text: string): readonly RunResult[] {
   const wanted = text.trim().toLowerCase();
   return wanted === ""
     ? [...entries]

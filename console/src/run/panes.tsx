@@ -14,6 +14,7 @@ import { EntriesPane } from "./entries-pane.tsx";
 import type { RunLog } from "./run-log.ts";
 import { TimelinePane } from "./timeline-pane.tsx";
 import { TranscriptPane } from "./transcript-pane.tsx";
+import { useHit } from "./use-hit.ts";
 
 /** Few runs are part of a tree. */
 const TreePane = lazy(() => import("./tree-pane.tsx"));
@@ -57,14 +58,15 @@ export function Panes({
   // The reader of a shared run may see no other run.
   const hasTree = run !== undefined && (run.parentRunId !== "" || log.transcript.hasChildren || tab === "tree");
   const hasCalls = run !== undefined && (run.turns > 0 || tab === "calls");
-  const { waterfall, tree, calls, ...others } = tabs;
+  const { waterfall, tree, calls, ...always } = tabs;
   // A wide page has the waterfall beside the tabs.
-  const shownTabs = { ...others, ...(!isWide && { waterfall }), ...(hasTree && { tree }), ...(hasCalls && { calls }) };
+  const shownTabs = { ...always, ...(!isWide && { waterfall }), ...(hasTree && { tree }), ...(hasCalls && { calls }) };
   const hash = useSyncExternalStore(onHash, () => location.hash);
   // Without a run, the ticket of a shared one is behind `#`.
   const anchor = run === undefined ? undefined : /^#(\d{1,9})$/.exec(hash)?.[1];
   const sequence = Number(anchor ?? parameters.get("seq") ?? 0) || undefined;
-  const current = { ...Object.fromEntries(parameters), ...(anchor !== undefined && { seq: anchor }) };
+  const { find = "", ...others }: Record<string, string> = Object.fromEntries(parameters);
+  const current = { ...others, ...(anchor !== undefined && { seq: anchor }) };
   const addressOf = (next: Readonly<Record<string, string>>): string =>
     `${path}?${new URLSearchParams({ ...current, ...next })}${anchor === undefined ? hash : ""}`;
   const entryAddress = (of: number): string => addressOf({ tab: "entries", seq: String(of) });
@@ -78,6 +80,7 @@ export function Panes({
   });
   const select = (next: number): void =>
     change({ seq: String(next), ...(named === "waterfall" && { tab: "transcript" }) });
+  useHit(log, sequence === undefined ? find : "", select);
   // Of a run that is not known the log tells whether it goes on, while its stream does.
   const isRunning = run === undefined ? !log.hasEnded && log.phase.name !== "refused" : isActive(run.state);
   const timeline = <TimelinePane log={log} run={run} isRunning={isRunning} sequence={sequence} onSelect={select} />;

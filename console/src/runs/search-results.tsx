@@ -56,11 +56,13 @@ function Found({ match: { run, snippet }, nowMs }: { readonly match: RunMatch; r
     return null;
   }
   const created = msOf(run.createTime) ?? nowMs;
+  // The longest word says most about its place.
+  const [word = ""] = snippet.flatMap(({ text, isMatch }) => (isMatch ? text : [])).sort((a, b) => b.length - a.length);
   return (
     <li>
       <p className="found-head">
         <StateLabel state={run.state} />
-        <Link href={`/runs/${run.runId}`} data-row title={run.runId}>
+        <Link href={`/runs/${run.runId}?${new URLSearchParams({ find: word })}`} data-row title={run.runId}>
           <bdi>{visibleText(run.agentName || run.driver)}</bdi> <span className="mono">{shortId(run.runId)}</span>
         </Link>
         {chipsOf(run.annotations).map((chip) => (

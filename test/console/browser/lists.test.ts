@@ -134,7 +134,9 @@ test("a search shows the words in their texts, marked and never as HTML, and liv
   await page.locator("h1").click();
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
-  await page.waitForURL(`${service.url}/console/runs/${runId}`);
+  // The run opens where the word is.
+  await page.waitForURL(new RegExp(`/console/runs/${runId}\\?seq=\\d+$`));
+  await page.locator(".row[data-chosen]", { hasText: "avocet" }).waitFor();
   await page.goto(`${service.url}/console/runs?words=gannet`);
   await seeText(page, "No run has these words");
   await expectFit(page, "a search without a match");

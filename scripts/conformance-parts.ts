@@ -27,7 +27,7 @@ export const parts = {
     files: ["test/external/docs-site.test.ts"],
     needs: ["chromium"],
   },
-  console: { about: "the console in Chromium", files: ["test/console/browser/*.test.ts"], needs: ["chromium"] },
+  console: { about: "the console in Chromium", files: ["test/console/browser/**/*.test.ts"], needs: ["chromium"] },
   signers: {
     about: "JobSpecs signed in Go, Python and a browser",
     files: ["test/external/signers/*.test.ts"],

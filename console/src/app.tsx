@@ -26,7 +26,11 @@ const queries = new QueryClient({
   },
 });
 
-onOtherKey(() => {
+onOtherKey((isSameClient) => {
+  if (isSameClient) {
+    void queries.invalidateQueries();
+    return;
+  }
   forgetDrafts();
   void queries.resetQueries();
 });

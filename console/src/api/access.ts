@@ -5,6 +5,8 @@ import { Store } from "../lib/store.ts";
 
 export interface Access {
   readonly apiKey: string | undefined;
+  /** The client of the key; undefined where the page does not know it. */
+  readonly clientId?: string | undefined;
   /** True after the service refused a call: the page asks for a key and keeps what it shows. */
   readonly isAsked: boolean;
   /** Why the service refused the key, such as `was revoked`. */
@@ -12,12 +14,17 @@ export interface Access {
 }
 
 const storageKey = "runnel.api-key";
+const clientStorageKey = "runnel.client-id";
 /** An admin token opens everything, so an unattended page forgets it. */
 const adminTokenMs = 15 * 60_000;
 const checkMs = 1_000;
 
 /** The credentials of this page. */
-export const access = new Store<Access>({ apiKey: readStored(), isAsked: false });
+export const access = new Store<Access>({
+  apiKey: readStored(storageKey),
+  clientId: readStored(clientStorageKey),
+  isAsked: false,
+});
 /** The operator's token, while it is remembered. */
 export const adminToken = new Store<string | undefined>(undefined);
 /** True when the page has forgotten a token because its time was over. */
@@ -25,23 +32,24 @@ export const hasAdminTokenExpired = new Store<boolean>(false);
 
 let forgetting: ReturnType<typeof setInterval> | undefined;
 
-/** Uses a key from now on. */
-export function setApiKey(apiKey: string | undefined, keepsInTab: boolean): void {
-  store(keepsInTab ? apiKey : undefined);
-  access.set({ apiKey, isAsked: false });
+/** Uses a key of this client from now on. */
+export function setApiKey(apiKey: string | undefined, clientId: string | undefined, keepsInTab: boolean): void {
+  store(storageKey, keepsInTab ? apiKey : undefined);
+  store(clientStorageKey, keepsInTab ? clientId : undefined);
+  access.set({ apiKey, clientId, isAsked: false });
 }
 
 /**
- * Calls `forget` when the page uses another key: it may be another client, who must not see what this one has loaded. There is one
- * caller for each thing that stays in memory, so it is never taken back.
+ * Calls `change` when the page uses another key. Unless it is of the same client, everything that was loaded has to be forgotten:
+ * another client must not see it. There is one caller for each thing that stays in memory, so it is never taken back.
  */
-export function onOtherKey(forget: () => void): void {
-  let { apiKey } = access.get();
+export function onOtherKey(change: (isSameClient: boolean) => void): void {
+  let last = access.get();
   access.subscribe(() => {
-    const { apiKey: next } = access.get();
-    if (next !== apiKey) {
-      apiKey = next;
-      forget();
+    const { apiKey, clientId } = last;
+    last = access.get();
+    if (last.apiKey !== apiKey) {
+      change(clientId !== undefined && last.clientId === clientId);
     }
   });
 }
@@ -75,20 +83,20 @@ export function setAdminToken(token: string | undefined): void {
   }, checkMs);
 }
 
-function readStored(): string | undefined {
+function readStored(name: string): string | undefined {
   try {
-    return sessionStorage.getItem(storageKey) ?? undefined;
+    return sessionStorage.getItem(name) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
-function store(apiKey: string | undefined): void {
+function store(name: string, value: string | undefined): void {
   try {
-    if (apiKey === undefined) {
-      sessionStorage.removeItem(storageKey);
+    if (value === undefined) {
+      sessionStorage.removeItem(name);
     } else {
-      sessionStorage.setItem(storageKey, apiKey);
+      sessionStorage.setItem(name, value);
     }
   } catch {
     // The key lasts as long as the page.

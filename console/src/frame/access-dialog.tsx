@@ -42,8 +42,7 @@ function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone
     const key = String(fields.get("key")).trim();
     setBusy(true);
     try {
-      await tryKey(key);
-      setApiKey(key, fields.get("keep") === "on");
+      setApiKey(key, await tryKey(key), fields.get("keep") === "on");
       onDone();
     } catch (error) {
       setProblem(failureText(error));
@@ -85,7 +84,7 @@ function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone
           Use this key
         </button>
         {hasKey && (
-          <button type="button" className="button" onClick={() => setApiKey(undefined, false)}>
+          <button type="button" className="button" onClick={() => setApiKey(undefined, undefined, false)}>
             Forget the key
           </button>
         )}
@@ -94,12 +93,12 @@ function KeyForm({ hasKey, onDone }: { readonly hasKey: boolean; readonly onDone
   );
 }
 
-/** Calls the service with a key. Throws when it is refused, or cannot be a key: a header holds only visible ASCII. */
-async function tryKey(key: string): Promise<void> {
+/** Calls the service with a key, and returns the client of the key. Throws when it is refused, or cannot be a key: a header holds only visible ASCII. */
+async function tryKey(key: string): Promise<string> {
   if (!/^[!-~]+$/.test(key)) {
     throw new ConnectError("a key has only letters, digits and signs of ASCII, and no space: copy it again");
   }
-  await createClient(SystemService, transportWith(key)).getUsage({});
+  return (await createClient(SystemService, transportWith(key)).getUsage({})).clientId;
 }
 
 /** Takes the admin token, and forgets it on request. */

@@ -55,7 +55,7 @@ export class Changes<Item, Response extends Change> {
 
   constructor(watch: Watch<Item, Response>) {
     this.#watch = watch;
-    onOtherKey(() => this.#forget());
+    onOtherKey((isSameClient) => this.#restart(isSameClient));
   }
 
   readonly getVersion = (): number => this.#version;
@@ -78,11 +78,13 @@ export class Changes<Item, Response extends Change> {
     };
   }
 
-  /** Drops everything, and follows the things of the new key. */
-  #forget(): void {
-    this.#latest.clear();
-    this.#cursor = "";
-    this.#notify();
+  /** Follows the things of the new key. Drops everything that was of another client. */
+  #restart(isSameClient: boolean): void {
+    if (!isSameClient) {
+      this.#latest.clear();
+      this.#cursor = "";
+      this.#notify();
+    }
     if (this.#stop !== undefined) {
       this.#stop();
       this.#stop = this.#follow();

@@ -12,7 +12,15 @@ const runs = createClient(RunService, transport);
 /** Logs that stay in memory after their view is closed: going back shows them at once. */
 const keptMax = 5;
 const kept = new Map<string, RunLog>();
-onOtherKey(() => kept.clear());
+onOtherKey((isSameClient) => {
+  if (!isSameClient) {
+    kept.clear();
+    return;
+  }
+  for (const log of kept.values()) {
+    log.retry();
+  }
+});
 
 /** Returns the log of a run, which is followed while the component is shown. Renders again when it changes. */
 export function useRunLog(runId: string): RunLog {

@@ -81,10 +81,12 @@ export class RunLog {
     };
   }
 
-  /** Opens the stream again at once. */
+  /** Opens the stream again at once, if the log is shown and has not ended. */
   retry(): void {
-    this.#stop?.();
-    this.#stop = this.#follow(this);
+    if (this.#stop !== undefined && !this.hasEnded) {
+      this.#stop();
+      this.#stop = this.#follow(this);
+    }
   }
 
   /** Takes the next entries. Returns when the last one was made, in milliseconds, or undefined without entries. */

@@ -4,11 +4,6 @@ import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { endOfRun } from "../../conformance/stage.ts";
 import { answer, callTools, type Script } from "../../fakes/provider.ts";
-import { openProvider } from "../../fault/cluster.ts";
-import { testDatabase } from "../../harness/database.ts";
-import { findFreePorts } from "../../harness/free-ports.ts";
-import { GrpcClient } from "../../harness/grpc.ts";
-import { startProcess } from "../../harness/process.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
@@ -288,35 +283,6 @@ test("the filters of the list live in the address, and a running run can be canc
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
   await rows.filter({ hasText: "cancelled" }).waitFor();
   expectCalm(opened);
-});
-
-test("after kill -9 in mid-sentence the conversation goes on by itself, and nothing is lost", async () => {
-  const { provider, environment: ofProvider } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("The board between them");
-    await wire.hang();
-  }, answer("The board between them will not stay."));
-  const [port] = await findFreePorts(1);
-  const environment = {
-    ...ofProvider,
-    RUNNEL_CONSOLE_ENABLED: "true",
-    RUNNEL_DATABASE_URL: await testDatabase(),
-    RUNNEL_SERVER_PORT: String(port),
-  };
-  const first = await startProcess(environment);
-  const { sessionId } = await new GrpcClient(first.target).call(createSession, { agent: { name: "poet" } });
-  const { page } = await openConsole(first.url, `sessions/${sessionId}`, wide);
-  const box = page.getByLabel("Message", { exact: true });
-  await box.fill("Write it.");
-  await box.press("Enter");
-  await seeText(page, "The board between them");
-  await box.fill("Half a thought");
-  await first.kill();
-  await page.locator(".session .badge-text", { hasText: /^reconnecting/ }).waitFor();
-  await startProcess(environment);
-  await page.locator(".said", { hasText: "The board between them will not stay." }).waitFor();
-  await page.locator(".session .badge-text", { hasText: /^ended, complete/ }).waitFor();
-  expect(await box.inputValue()).toBe("Half a thought");
 });
 
 test("pictures of a session", async () => {

@@ -4,18 +4,13 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { endOfRun } from "../../conformance/stage.ts";
-import { answer } from "../../fakes/provider.ts";
-import { openProvider } from "../../fault/cluster.ts";
-import { query, testDatabase } from "../../harness/database.ts";
-import { findFreePorts } from "../../harness/free-ports.ts";
+import { query } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
-import { startProcess } from "../../harness/process.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
-import { badgeOf, openConsole, seeBadge, seeText } from "./console-page.ts";
+import { openConsole, seeBadge, seeText } from "./console-page.ts";
 
 const rowsMax = 200;
 const entriesCount = 20_000;
@@ -26,42 +21,6 @@ async function startDemoRun(target: string, message: string, model = "demo"): Pr
   const { sessionId } = await client.call(SessionService.method.createSession, { agent });
   return (await client.call(SessionService.method.sendMessage, { sessionId, message })).runId;
 }
-
-// The service dies while the model writes, and starts again. The page has text that is void now: it strikes that through, and
-// gets the whole text once more. The person at the page does nothing.
-test("after kill -9 in mid-sentence the page says so, continues by itself, and has the whole text once", async () => {
-  const { provider, environment: ofProvider } = await openProvider();
-  provider.respond(async (wire) => {
-    wire.text("The board between them");
-    await wire.hang();
-  }, answer("The board between them will not stay."));
-  const [port] = await findFreePorts(1);
-  const environment = {
-    ...ofProvider,
-    RUNNEL_CONSOLE_ENABLED: "true",
-    RUNNEL_DATABASE_URL: await testDatabase(),
-    RUNNEL_SERVER_PORT: String(port),
-  };
-  const first = await startProcess(environment);
-  const runId = await startDemoRun(first.target, "Write it.", "");
-  const { page } = await openConsole(first.url, `runs/${runId}`);
-  await seeText(page, "The board between them");
-  await seeBadge(page, /^live · at \d+$/);
-  await first.kill();
-  await seeBadge(page, /^reconnecting( in \d+ s)?, nothing is lost$/);
-  await page.locator(".service", { hasText: "service unreachable" }).waitFor();
-
-  const second = await startProcess(environment);
-  await seeBadge(page, /^ended, complete · at \d+$/);
-  await page.locator(".service", { hasText: "service ready" }).waitFor();
-  await seeText(page, "Restarted on another replica");
-  expect(await page.locator(".row[data-void] del").first().textContent()).toBe("The board between them");
-  const { run } = await new GrpcClient(second.target).call(RunService.method.getRun, { runId });
-  const texts = await page.locator(".row:not([data-void]) .said .markdown").allInnerTexts();
-  expect(texts.map(words)).toEqual([words(run?.output ?? "")]);
-  expect(await badgeOf(page)).toBe(`ended, complete · at ${run?.lastSequence}`);
-  await page.getByText(/^resumed \d+×$/).waitFor();
-});
 
 test("20,000 entries take few rows of the document, and its end is one key away", async () => {
   const service = await startService({ consoleEnabled: true, rateLimitRps: 0 });
@@ -138,8 +97,4 @@ async function fillLog(databaseUrl: string, runId: string): Promise<void> {
   await query(databaseUrl, `delete from run_result where run_id = '${runId}'`);
   await query(databaseUrl, `insert into run_result (run_id, sequence, epoch, payload) values ${results.join(",")}`);
   await query(databaseUrl, `update run set last_sequence = ${entriesCount} where id = '${runId}'`);
-}
-
-function words(text: string): readonly string[] {
-  return text.match(/\S+/g) ?? [];
 }

@@ -59,7 +59,10 @@ export function OneExchange({ id }: { readonly id: string }) {
           {isOpen(exchange) && deadline !== undefined && ` · fails if it is open at ${formatTime(deadline)}`}
         </span>
       </header>
-      <p className="task">{visibleText(exchange.task)}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+      <div className="task" role="group" aria-label="Task" tabIndex={0}>
+        {visibleText(exchange.task)}
+      </div>
       <Steps exchange={exchange} />
       <div className="exchange-columns">
         {isOpen(exchange) && <Outbox key={`out-${exchange.sequence}`} exchange={exchange} />}

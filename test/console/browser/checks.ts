@@ -11,7 +11,9 @@ const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 /** Returns what axe finds, by rule, with the elements. */
 async function findViolations(page: Page): Promise<readonly (readonly [rule: string, elements: readonly string[]])[]> {
-  await page.evaluate(axe);
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) {
+    await page.evaluate(axe);
+  }
   return await page.evaluate(async (values) => {
     const { axe: run } = globalThis as unknown as {
       axe: { run: (options: object) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
@@ -30,6 +32,19 @@ const widthsPx = [3840, 360, 320];
  */
 export async function expectFit(page: Page, what: string, known: readonly string[] = []): Promise<void> {
   const size = page.viewportSize();
+  await expectAccessible(page, what, known);
+  for (const width of widthsPx) {
+    await page.setViewportSize({ width, height: 740 });
+    await expectWidth(page, what, width);
+    expect(await findLasting(page, known), `${what}, ${width} px`).toEqual([]);
+  }
+  if (size !== null) {
+    await page.setViewportSize(size);
+  }
+}
+
+/** Checks the view as it is shown in both themes. */
+export async function expectAccessible(page: Page, what: string, known: readonly string[] = []): Promise<void> {
   for (const colorScheme of ["dark", "light"] as const) {
     // Without motion, colours are those of the theme at once.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
@@ -37,17 +52,14 @@ export async function expectFit(page: Page, what: string, known: readonly string
     await page.evaluate(nextFrame);
     expect(await findLasting(page, known), `${what}, ${colorScheme}`).toEqual([]);
   }
-  for (const width of widthsPx) {
-    await page.setViewportSize({ width, height: 740 });
-    // Views that ask for the width of the screen render again in the next frame.
-    await page.evaluate(nextFrame);
-    const widest = 'Math.max(document.documentElement.scrollWidth, document.querySelector("main").scrollWidth)';
-    expect(await page.evaluate(widest), `${what}, ${width} px`).toBeLessThanOrEqual(width);
-    expect(await findLasting(page, known), `${what}, ${width} px`).toEqual([]);
-  }
-  if (size !== null) {
-    await page.setViewportSize(size);
-  }
+}
+
+/** Checks that neither the page nor its view scrolls to the side. */
+export async function expectWidth(page: Page, what: string, width: number): Promise<void> {
+  // Views that ask for the width of the screen render again in the next frame.
+  await page.evaluate(nextFrame);
+  const widest = 'Math.max(document.documentElement.scrollWidth, document.querySelector("main").scrollWidth)';
+  expect(await page.evaluate(widest), `${what}, ${width} px`).toBeLessThanOrEqual(width);
 }
 
 const looksMax = 20;

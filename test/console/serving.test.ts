@@ -16,7 +16,7 @@ const firstScriptsMaxBytes = 61_440;
 const allScriptsMaxBytes = 250_000;
 const stylesMaxBytes = 12_000;
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; media-src blob:; font-src 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; media-src blob:; frame-src blob:; font-src 'self'; " +
   "base-uri 'self'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 const page = readFileSync(join(built, "index.html"), "utf8");
 const [, script = ""] = /src="\.\/(assets\/[^"]+\.js)"/.exec(page) ?? [];

@@ -1,11 +1,12 @@
-// A file that came as base64, from a person, a model or a tool. Images and sounds of known formats are shown, by their first bytes and
-// not by what the sender calls them. None of these formats has scripts. A person may save any other file. Nothing is loaded from elsewhere.
+// A file that came as base64, from a person, a model or a tool. Images, sounds and PDFs of known formats are shown, by their first
+// bytes and not by what the sender calls them. None of these formats has scripts that reach the page: the browser's own viewer shows a
+// PDF, in a process of its own. A person may save any other file. Nothing is loaded from elsewhere.
 
 import { useEffect, useState } from "react";
 import { formatBytes } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
 
-type Shown = "image" | "sound";
+type Shown = "image" | "sound" | "document";
 
 /** How the bytes of each format begin, and for containers of several formats what stands behind their sizes. */
 const formats: readonly (readonly [shown: Shown, type: string, start: string, rest?: string])[] = [
@@ -19,6 +20,7 @@ const formats: readonly (readonly [shown: Shown, type: string, start: string, re
   ["sound", "audio/mpeg", "\xff\xf3"],
   ["sound", "audio/ogg", "OggS"],
   ["sound", "audio/flac", "fLaC"],
+  ["document", "application/pdf", "%PDF-"],
 ];
 const restAt = 8;
 /** More would stop the page while it is decoded. */
@@ -61,14 +63,19 @@ export function Attachment({
       </p>
     );
   }
-  if (file !== undefined && file.shown === undefined) {
+  if (file !== undefined && (file.shown === undefined || file.shown === "document")) {
     return (
-      <p>
-        <a href={file.url} download={name === "" ? "file" : name}>
-          {label}
-        </a>{" "}
-        <span className="hint">{formatBytes(file.bytes)}</span>
-      </p>
+      <>
+        {file.shown === "document" && navigator.pdfViewerEnabled && (
+          <iframe className="document" src={file.url} title={label} />
+        )}
+        <p>
+          <a href={file.url} download={name === "" ? "file" : name}>
+            {label}
+          </a>{" "}
+          <span className="hint">{formatBytes(file.bytes)}</span>
+        </p>
+      </>
     );
   }
   return (

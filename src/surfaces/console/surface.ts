@@ -8,7 +8,10 @@ import { consolePath, explorerPath, readSite, type Site } from "./site.ts";
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
-/** Scripts, styles, calls, images and sounds of this origin alone. Trusted Types without a policy: no script can write HTML. */
+/**
+ * Scripts, styles, calls, images and sounds of this origin alone. Trusted Types without a policy: no script can write HTML. A frame has
+ * a `blob:` that the page itself has made: the browser's own viewer of PDFs works in no other place, and in no sandboxed frame.
+ */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -16,6 +19,7 @@ const contentSecurityPolicy = [
   "connect-src 'self'",
   "img-src 'self' blob:",
   "media-src blob:",
+  "frame-src blob:",
   "font-src 'self'",
   "base-uri 'self'",
   "form-action 'none'",

@@ -66,7 +66,7 @@ test("a sound can be played, and any other file of a message or of a tool is sav
   const { service, run } = await setStage(answer("A tone."));
   const elements = [
     { type: "file_base64", fileBase64: toneInBase64(), fileName: "tone.wav" },
-    { type: "file_base64", fileBase64: Buffer.from("%PDF-1.4 report").toString("base64"), fileName: "report.pdf" },
+    { type: "file_base64", fileBase64: Buffer.from("PK a table").toString("base64"), fileName: "report.xlsx" },
   ];
   const messages = [{ role: "user", content: { case: "parts", value: { elements } } }];
   const opened = await openConsole(service.url, `runs/${await run({ messages })}`);
@@ -79,11 +79,44 @@ test("a sound can be played, and any other file of a message or of a tool is sav
   expect(await page.evaluate(seconds)).toBeCloseTo(0.1);
   const [saved] = await Promise.all([
     page.waitForEvent("download"),
+    page.getByRole("link", { name: "report.xlsx" }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe("report.xlsx");
+  expect(await readFile(await saved.path(), "utf8")).toBe("PK a table");
+  await expectFit(page, "a message with files");
+  expectCalm(opened);
+});
+
+test("a PDF is shown by the browser's viewer, and can be saved; text that calls itself one is only saved", async () => {
+  const { service, run } = await setStage(answer("A report."));
+  const page1 = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] /Contents 4 0 R >>";
+  const pdf = [
+    "%PDF-1.4\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj",
+    "2 0 obj << /Type /Pages /Kids [3 0 R] /Count 1 >> endobj",
+    `3 0 obj ${page1} endobj`,
+    "4 0 obj << /Length 23 >> stream\n1 0 0 rg 0 0 200 100 re f\nendstream endobj",
+    "trailer << /Root 1 0 R >>\n%%EOF",
+  ].join("\n");
+  const inBase64 = (text: string): string => Buffer.from(text).toString("base64");
+  const elements = [
+    { type: "file_base64", fileBase64: inBase64(pdf), fileName: "report.pdf" },
+    { type: "file_base64", fileBase64: inBase64("<script>top.document.title='owned'</script>"), fileName: "page.pdf" },
+  ];
+  const messages = [{ role: "user", content: { case: "parts", value: { elements } } }];
+  const opened = await openConsole(service.url, `runs/${await run({ messages })}`);
+  const { page } = opened;
+  const frames = page.locator("iframe");
+  await page.getByTitle("report.pdf").waitFor();
+  await page.getByRole("link", { name: "page.pdf" }).waitFor();
+  expect(await frames.count()).toBe(1);
+  await until("the viewer", () => page.frames().some((frame) => frame.url().startsWith("chrome-extension://")));
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
     page.getByRole("link", { name: "report.pdf" }).click(),
   ]);
-  expect(saved.suggestedFilename()).toBe("report.pdf");
-  expect(await readFile(await saved.path(), "utf8")).toBe("%PDF-1.4 report");
-  await expectFit(page, "a message with files");
+  expect(await readFile(await saved.path(), "utf8")).toBe(pdf);
+  expect(await page.title()).not.toBe("owned");
+  await expectFit(page, "a message with a PDF");
   expectCalm(opened);
 });
 

@@ -42,13 +42,16 @@ export async function openConsole(
   page.on("request", (request) => {
     opened.requests.push(request);
     const asked = new URL(request.url());
-    if (asked.origin !== url && asked.protocol !== "data:" && asked.protocol !== "blob:") {
+    // The last two are the browser's own: its viewer of PDFs.
+    const isInside = ["data:", "blob:", "chrome:", "chrome-extension:"].includes(asked.protocol);
+    if (asked.origin !== url && !isInside) {
       opened.foreign.push(request.url());
     }
   });
   if (client !== null) {
     // As if a person had entered it in each tab.
-    await page.context().addInitScript((key) => sessionStorage.setItem("runnel.api-key", key), keyOf(client));
+    // The browser's viewer of PDFs is a frame without a storage.
+    await page.context().addInitScript((key) => sessionStorage?.setItem("runnel.api-key", key), keyOf(client));
   }
   await page.goto(`${url}/console/${path}`);
   return opened;

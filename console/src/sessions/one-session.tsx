@@ -3,7 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
-import { useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -15,6 +15,7 @@ import { useChanges } from "../lib/changes.ts";
 import { failureText } from "../lib/failure-text.ts";
 import { shortId } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
+import { useParameter } from "../lib/parameters.ts";
 import { isActive } from "../lib/run-state.ts";
 import { setTitle } from "../lib/title.ts";
 import { visibleText } from "../lib/visible-text.ts";
@@ -33,6 +34,8 @@ import { Branches, Conversation, type ForkPlace } from "./conversation.tsx";
 import { layConversation } from "./conversation-rows.ts";
 import { isBehind } from "./session-list.ts";
 
+/** Few people open them. */
+const FilesDialog = lazy(() => import("./files-dialog.tsx"));
 const sessions = createClient(SessionService, transport);
 const runService = createClient(RunService, transport);
 /** A screen shows some of them. */
@@ -180,6 +183,7 @@ function Head({
 }) {
   const { sessionId, name, model, annotations, fork } = session;
   const isRunning = live !== undefined && isActive(live.run.state);
+  const [files, setFiles] = useParameter("files");
   return (
     <div className="inbox-head">
       <h2>
@@ -218,6 +222,10 @@ function Head({
           <Icon name="runs" />
           Its runs
         </Link>
+        <button type="button" className="button" onClick={() => setFiles(".")}>
+          <Icon name="download" />
+          Files
+        </button>
         {isRunning ? (
           <button
             type="button"
@@ -235,6 +243,11 @@ function Head({
           </button>
         )}
       </div>
+      <Suspense>
+        {files !== "" && (
+          <FilesDialog sessionId={sessionId} path={files} onPath={setFiles} onClose={() => setFiles("")} />
+        )}
+      </Suspense>
     </div>
   );
 }

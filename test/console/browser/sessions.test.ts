@@ -1,9 +1,12 @@
 // Sessions in the console: conversations that a person reads, continues, forks and cancels.
 
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { endOfRun } from "../../conformance/stage.ts";
 import { answer, callTools, type Script } from "../../fakes/provider.ts";
+import { openFolder } from "../../fixtures.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
@@ -176,6 +179,39 @@ test("a fork begins at a message, and is a branch there; the run and the session
   await page.getByRole("link", { name: `run ${first.slice(-8)}` }).click();
   await page.waitForURL(`${service.url}/console/runs/${first}`);
   expectCalm(opened);
+});
+
+test("the files of a session are listed by directory, and saved", async () => {
+  const workDir = await openFolder();
+  await mkdir(join(workDir, "notes"));
+  await writeFile(join(workDir, "notes/<b>plan\u202e.txt"), "First things first.");
+  await writeFile(join(workDir, "README.md"), "Read me.");
+  const { service, client } = await setStage();
+  const { sessionId } = await client.call(createSession, { agent: { name: "keeper" }, workDir });
+  const opened = await openConsole(service.url, `sessions/${sessionId}`, wide);
+  const { page } = opened;
+  await page.getByRole("button", { name: "Files", exact: true }).click();
+  const files = page.getByRole("dialog").getByRole("list", { name: "Files" }).getByRole("button");
+  await files.nth(1).waitFor();
+  expect(await files.allTextContents()).toEqual(["README.md", "notes/"]);
+  await expectFit(page, "the files of a session");
+  await files.nth(1).click();
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "<b>plan‹U+202E›.txt" }).click(),
+  ]);
+  expect(await readFile(await saved.path(), "utf8")).toBe("First things first.");
+  await page.reload();
+  await page.getByRole("button", { name: "<b>plan‹U+202E›.txt" }).waitFor();
+  await page.getByRole("button", { name: "Up" }).click();
+  await page.getByRole("button", { name: "README.md" }).waitFor();
+  expectCalm(opened);
+
+  // A session without a directory says so.
+  const { sessionId: bare } = await client.call(createSession, { agent: { name: "keeper" } });
+  await page.goto(`${service.url}/console/sessions/${bare}?files=.`);
+  await page.getByRole("dialog").getByRole("alert").waitFor();
+  await expectFit(page, "a session without files");
 });
 
 test("a long conversation opens at its end, and earlier messages come when asked for", async () => {

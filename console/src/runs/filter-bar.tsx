@@ -107,7 +107,11 @@ function TimeFilter() {
                 step="1"
                 className="input"
                 value={toLocal(timeIn(parameters, name))}
-                onChange={(event) => change({ [name]: toAddress(event.currentTarget.value) })}
+                onChange={({ currentTarget: { value } }) => {
+                  // The fields stay when a person empties the last one.
+                  setOpen(true);
+                  change({ [name]: toAddress(value) });
+                }}
               />
             </label>
           ))}

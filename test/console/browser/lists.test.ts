@@ -169,6 +169,43 @@ test("the first rows take the page, its script, its styles and one call", async 
   await page.locator("[data-index]").first().waitFor();
 });
 
+test("a span with a calendar is of the person's time zone, lives in the address, and may be open at one side", async () => {
+  const { provider, service, client, start } = await setStage();
+  provider.respond(answer("One."), answer("Two."));
+  const secondOf = async (runId: string): Promise<number> =>
+    Number((await client.call(RunService.method.getRun, { runId })).run?.createTime?.seconds ?? 0n);
+  const first = await start({ name: "early" }, "1");
+  const firstSecond = await secondOf(first);
+  await until("another second", () => Date.now() / 1_000 >= firstSecond + 2);
+  const boundary = await secondOf(await start({ name: "late" }, "2"));
+  const opened = await openConsole(service.url, "runs", { timezoneId: "Asia/Tokyo" });
+  const { page } = opened;
+  const agents = async (): Promise<readonly string[]> =>
+    (await page.locator('[role=row] [data-column="agent"][role=cell]').allTextContents()).sort();
+  const see = (...names: readonly string[]) => until(`${names}`, async () => `${await agents()}` === `${names}`);
+  await see("early", "late");
+  await page.getByLabel("Time", { exact: true }).selectOption("from … to …");
+  // Tokyo is nine hours ahead, all the year.
+  const local = new Date((boundary + 9 * 3_600) * 1_000).toISOString().slice(0, 19);
+  const span = page.getByRole("group", { name: "From … to …" });
+  await span.getByLabel("from", { exact: true }).fill(local);
+  await see("late");
+  await expectFit(page, "a span of the list");
+  expect(new URL(page.url()).searchParams.get("from")).toBe(new Date(boundary * 1_000).toISOString());
+  await page.reload();
+  expect(await span.getByLabel("from", { exact: true }).inputValue()).toBe(local);
+  await see("late");
+  await span.getByLabel("from", { exact: true }).fill("");
+  await span.getByLabel("to", { exact: true }).fill(local);
+  await see("early");
+  await span.getByLabel("Which time").selectOption("last changed");
+  expect(new URL(page.url()).searchParams.get("time")).toBe("changed");
+  await page.getByLabel("Time", { exact: true }).selectOption("any time");
+  await see("early", "late");
+  expect(new URL(page.url()).search).toBe("");
+  expectCalm(opened);
+});
+
 test("the script of the first view shows the list of runs by itself, and the rest brings its keys", async () => {
   const { provider, service, start } = await setStage();
   provider.respond(answer("Done."));

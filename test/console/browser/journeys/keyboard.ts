@@ -43,7 +43,7 @@ export class Keyboard {
     await this.#page.keyboard.type(text);
   }
 
-  /** Presses keys one after the other, wherever the focus is. */
+  /** Presses keys one after the other, where the focus is. */
   async keys(...keys: readonly string[]): Promise<void> {
     for (const key of keys) {
       await this.#page.keyboard.press(key);

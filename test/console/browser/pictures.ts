@@ -35,6 +35,11 @@ export async function takePicture(
     if ((await page.locator(".service").count()) > 0) {
       await page.locator(".service", { hasText: "service ready" }).waitFor();
     }
+    // A stream that is new says so for a moment.
+    await page
+      .locator(".badge-text", { hasText: /^(connecting|catching up)/ })
+      .first()
+      .waitFor({ state: "detached" });
     const picture = await page.screenshot({ animations: "disabled" });
     expect(picture.length).toBeLessThan(bytesMax);
     if (process.env.SCREENSHOTS === "write") {

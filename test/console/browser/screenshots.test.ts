@@ -48,7 +48,7 @@ test("every view in light and in dark makes a picture that is small enough for a
     "How does this service read its settings? Look at the files before you answer.",
     callTools({ id: "one", name: "list_dir", arguments: "{}" }),
     callTools(
-      { id: "two", name: "read_file", arguments: '{"path":"docs/settings.md"}' },
+      { id: "two", name: "read_file", arguments: '{"file_path":"docs/settings.md"}' },
       { id: "three", name: "grep", arguments: '{"pattern":"PORT"}' },
     ),
     answer(summary),

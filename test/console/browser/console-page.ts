@@ -54,6 +54,8 @@ export async function openConsole(
     await page.context().addInitScript((key) => sessionStorage?.setItem("runnel.api-key", key), keyOf(client));
   }
   await page.goto(`${url}/console/${path}`);
+  // The page of runs waits a moment for its list before it renders, and hears no key until then.
+  await page.locator("#console > *").first().waitFor({ state: "attached" });
   return opened;
 }
 

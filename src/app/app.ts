@@ -177,6 +177,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   if (options.workDir !== undefined) {
     await workDirs.offer(options.workDir);
   }
+  const probe = new DatabaseProbe({ connections, clock, events });
   const lease: Lease = new Lease({
     db: connections.control,
     clock,
@@ -184,7 +185,10 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     leaseMs: config.runsLeaseMs,
     about: { version, slots: config.runsSlots },
     onLost: (replicaId) => runs.dispatcher.loseRuns(replicaId),
-    onTime: sync,
+    onTime: (reading) => {
+      sync(reading);
+      probe.hearProof();
+    },
   });
   const runlog = await openLog(context, lease, workDirs);
   const agent = await openAgent(context, workDirs);
@@ -200,7 +204,6 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     ...opened.flatMap((protocol) => protocol.drivers ?? []),
   ];
   const runs: Runs = await openRuns(context, runlog, { lease, drivers, workDirs });
-  const probe = new DatabaseProbe({ connections, clock, events });
   closers.defer(() => probe.close());
   probe.open();
   const whyUnfit = (): string | null =>

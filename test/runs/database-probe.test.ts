@@ -1,6 +1,6 @@
 // The probe of the database: fails when the database is away or refuses work, never because this process was busy.
 
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { DatabaseProbe } from "../../src/engine/runs/database-probe.ts";
 import { askForRoom } from "../../src/engine/storage/database-probe.ts";
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
@@ -17,6 +17,7 @@ import { addReplica, connect } from "../runlog/store.ts";
 const offMaxMs = 2_000;
 const onMaxMs = 5_000;
 const sliceMs = 200;
+const pauseMs = 650;
 
 test("a database that is away is noticed within 2 s, and its return within 5 s", async ({ databaseUrl: url }) => {
   const proxy = await openCuttingProxy(url);
@@ -63,6 +64,29 @@ test("a pause of this process counts as one slice of silence", async () => {
     clock.advance(sliceMs);
     return probe.whyFailing() !== null;
   });
+});
+
+test("a proof of another part delays the next check, but not one that a refusal demands", async () => {
+  const clock = createManualClock();
+  const { connections, refuse } = refusable(await testDatabase());
+  const probe = new DatabaseProbe({ connections, clock, events: { databaseTroubled: () => {} } });
+  onTestFinished(() => probe.close());
+  probe.open();
+  // A check counts slices while it waits, and then pauses.
+  await clock.slept(2);
+  clock.advance(600);
+  probe.hearProof();
+  await clock.slept(3);
+  clock.advance(600);
+  expect(clock.delaysMs).toEqual([sliceMs, pauseMs, pauseMs]);
+  clock.advance(50);
+  await clock.slept(5);
+  refuse();
+  probe.hearProof();
+  clock.advance(pauseMs);
+  await clock.slept(7);
+  expect(clock.delaysMs.slice(3)).toEqual([sliceMs, pauseMs, sliceMs, pauseMs]);
+  expect(connections.connect).toHaveBeenCalledTimes(2);
 });
 
 test("a full connection pool does not make the probe fail", async ({ databaseUrl: url }) => {
@@ -129,6 +153,16 @@ function openDatabaseProbe(url: string, clock: Clock = systemClock) {
   onTestFinished(() => probe.close());
   probe.open();
   return { probe, connections, troubles };
+}
+
+/** Connections of which a test can say that Postgres has refused one. */
+function refusable(url: string) {
+  const { connections } = connect(url);
+  let refuse = (): void => {};
+  const watchRefusals = (onRefused: () => void): void => {
+    refuse = onRefused;
+  };
+  return { connections: { connect: vi.fn(connections.connect), watchRefusals }, refuse: () => refuse() };
 }
 
 async function probeConnection(url: string): Promise<number | undefined> {

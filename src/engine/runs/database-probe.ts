@@ -8,6 +8,7 @@
 //     it detects a server without free connections although its own is open, and a full disk although the server answers.
 // P4  The probe commits, so it detects a database whose commits wait for a standby that is away. It leaves at most one connection
 //     behind that waits so.
+// P5  A renewed lease is a proof too: it was written and committed. It delays a check, but clears no doubt and ends no failure.
 
 import { type Clock, over } from "../../platform/base/clock.ts";
 import type { Connection, Connections } from "../../platform/database/database.ts";
@@ -15,18 +16,16 @@ import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { askForRoom, endProbe, probeLimits, readProcessId, runProbe } from "../storage/database-probe.ts";
 
-/** The time from an answer to the next check. */
-const intervalMs = 500;
+/** The time from an answer, or from another proof, to the next check. */
+const intervalMs = 650;
 /** The time from a repeated failure to the next check. A first failure is followed by a check at once. */
 const retryDelayMs = 250;
 /**
  * The silence after a question is counted in slices of this length: a pause of the process counts as one slice, however long it is.
  */
 const sliceMs = 200;
-/**
- * Between 1.2 s and 1.4 s: long enough for a slow answer, and, after the interval, short enough for load balancers to know within 2 s.
- */
-const silentSlicesMax = 6;
+/** 1.2 s: long enough for a slow answer, and, after the interval, short enough for load balancers to know within 2 s. */
+const silentSlicesMax = 5;
 /** After a failed check only a new connection is waited for, so less silence is enough. */
 const failingSlicesMax = 3;
 
@@ -44,6 +43,8 @@ export class DatabaseProbe {
   #client: Connection | undefined;
   /** Ends the pause before the next check. */
   #pause = new AbortController();
+  /** True when another part has proven the database during the pause. */
+  #isProven = false;
   /** The server's process for the connection. */
   #processId = 0;
   /** The end of the previous connection. Only the close waits for it: a dead connection takes its time. */
@@ -70,12 +71,21 @@ export class DatabaseProbe {
     return isRefusal(this.#trouble) ? "the database refuses work" : "the database does not answer";
   }
 
+  /** Delays the next check, since a statement as good as it was answered: one that wrote and committed. */
+  hearProof(): void {
+    if (this.#trouble === undefined && !this.#isDoubted) {
+      this.#isProven = true;
+      this.#pause.abort(over);
+    }
+  }
+
   open(): void {
     this.#working = this.#feel();
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#pause.abort(over);
     await this.#working;
     await this.#goodbye;
     await this.#client?.end().catch(() => {});
@@ -85,12 +95,16 @@ export class DatabaseProbe {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       const answered = new AbortController();
-      const counting = this.#countSilence(AbortSignal.any([signal, answered.signal]));
+      const counting = this.#countSilence(answered.signal);
       await this.#askUntilAnswered();
       answered.abort(over);
       await counting;
-      this.#pause = new AbortController();
-      await this.#options.clock.sleep(intervalMs, AbortSignal.any([signal, this.#pause.signal]));
+      this.#isProven = true;
+      while (this.#isProven && !signal.aborted) {
+        this.#isProven = false;
+        this.#pause = new AbortController();
+        await this.#options.clock.sleep(intervalMs, this.#pause.signal);
+      }
     }
   }
 

@@ -9,7 +9,7 @@ import { endRun } from "../../src/engine/runs/terminal.ts";
 import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
 import { findRun, lockRun, requeueRun, setTurn } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-claim.ts";
-import { findDue } from "../../src/engine/storage/run-due.ts";
+import { createFindDue } from "../../src/engine/storage/run-due.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { isUniqueViolation } from "../../src/platform/database/errors.ts";
 import { until } from "../harness/wait.ts";
@@ -193,7 +193,7 @@ export async function takeOver(run: ModelRun, world: LogWorld, site: Site): Prom
   const { db } = world.store;
   const owner = (await findRun(db, run.id))?.owner ?? "";
   await until("the lease to be taken", async () => {
-    const { serverStart } = await findDue(db, { marginMs: 0 });
+    const { serverStart } = await createFindDue(db, { marginMs: 0 })();
     await db.transaction().execute((trx) => takeExpiredReplica(trx, serverStart));
     return (await db.selectFrom("replica").select("id").where("id", "=", owner).execute()).length === 0;
   });

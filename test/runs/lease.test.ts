@@ -5,7 +5,7 @@ import { expect, onTestFinished } from "vitest";
 import { Lease } from "../../src/engine/runs/lease.ts";
 import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
 import { lockOwnRun } from "../../src/engine/storage/run.ts";
-import { findDue } from "../../src/engine/storage/run-due.ts";
+import { createFindDue } from "../../src/engine/storage/run-due.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { type ClockReading, SyncedClock } from "../../src/platform/base/synced-clock.ts";
 import type { Db } from "../../src/platform/database/database.ts";
@@ -110,7 +110,7 @@ test("a replica that is writing is not taken over, and one that was taken over c
   const { db } = await openStore();
   const id = await addReplica(db);
   const own = { id: (await addRun(db, { owner: id })).id, replicaId: id };
-  const { serverStart } = await findDue(db, { marginMs: 0 });
+  const { serverStart } = await createFindDue(db, { marginMs: 0 })();
   await db.transaction().execute(async (writing) => {
     expect(await lockOwnRun(writing, own)).toMatchObject({ id: own.id, is_held: true });
     // As another replica sees it: the lease expires while the write is under way.

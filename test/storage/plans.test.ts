@@ -17,7 +17,7 @@ import { deleteUsageBefore } from "../../src/engine/storage/erase.ts";
 import { queuePendingRuns } from "../../src/engine/storage/pending-run.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-claim.ts";
-import { findDue, isDueFor } from "../../src/engine/storage/run-due.ts";
+import { createFindDue, isDueFor } from "../../src/engine/storage/run-due.ts";
 import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
 import { insertRun, queueHiddenRuns } from "../../src/engine/storage/run-start.ts";
 import { listDayUsage } from "../../src/engine/storage/run-usage.ts";
@@ -266,7 +266,7 @@ test("an agent's context counts no comments", async () => {
 test("looking for runs to wake or to cancel never reads all runs", async () => {
   const { db } = await openQuietStore();
   const ask = async (): Promise<void> => {
-    await findDue(db, { marginMs: 0 });
+    await createFindDue(db, { marginMs: 0 })();
     await isDueFor(db, { owner: newUuid(0), except: [], startedBeforeMs: 0 });
     await wakeDueRuns(db);
     await listCancelRequests(db, newUuid(0));

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { disownRun, findRun, listStrays, wakeDueRuns } from "../../src/engine/storage/run.ts";
-import { findDue } from "../../src/engine/storage/run-due.ts";
+import { createFindDue } from "../../src/engine/storage/run-due.ts";
 import { addReplica, addRun, openStore } from "../runlog/store.ts";
 
 test("a replica disowns its old runs that it does not work on, and no others", async () => {
@@ -35,9 +35,9 @@ test("only waiting runs whose time has come are woken", async () => {
     db.updateTable("run").set({ status: "waiting", wake_at: wakeAt, wait_reason: "x" }).where("id", "=", id).execute();
   await wait(due.id, new Date(0));
   await wait(later.id, new Date(Date.now() + 3_600_000));
-  expect((await findDue(db, { marginMs: 0 })).wakesInMs).toBeLessThan(0);
+  expect((await createFindDue(db, { marginMs: 0 })()).wakesInMs).toBeLessThan(0);
   expect(await wakeDueRuns(db)).toBe(1);
-  expect((await findDue(db, { marginMs: 0 })).wakesInMs).toBeGreaterThan(3_000_000);
+  expect((await createFindDue(db, { marginMs: 0 })()).wakesInMs).toBeGreaterThan(3_000_000);
   expect(await findRun(db, due.id)).toMatchObject({ status: "queued", wait_reason: null });
   expect((await findRun(db, later.id))?.status).toBe("waiting");
   expect((await findRun(db, queued.id))?.status).toBe("queued");

@@ -19,7 +19,7 @@ import type { Wakeup } from "../log/wakeup.ts";
 import { type QueuedRun, queuePendingRuns } from "../storage/pending-run.ts";
 import { takeExpiredReplica } from "../storage/replica.ts";
 import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
-import { type Due, findDue } from "../storage/run-due.ts";
+import { createFindDue, type Due } from "../storage/run-due.ts";
 import { announceCallback } from "./callback.ts";
 import type { CancelDeps } from "./cancel.ts";
 import { checkTrees } from "./check-trees.ts";
@@ -49,6 +49,7 @@ export interface ReaperOptions {
 export class Reaper {
   readonly #options: ReaperOptions;
   readonly #everyMs: number;
+  readonly #findDue: () => Promise<Due>;
   readonly #loop: Loop;
   /** True when the database was away at its last use. */
   #outage = false;
@@ -59,6 +60,7 @@ export class Reaper {
 
   constructor(options: ReaperOptions) {
     this.#options = options;
+    this.#findDue = createFindDue(options.db, { marginMs: overdueMarginMs });
     this.#everyMs = Math.min(intervalMs, options.leaseMs / 3);
     this.#loop = new Loop({
       clock: options.clock,
@@ -128,9 +130,9 @@ export class Reaper {
    * A replica that is only slow itself delays nothing.
    */
   async #look(): Promise<Due> {
-    const { clock, db, leaseMs } = this.#options;
+    const { clock, leaseMs } = this.#options;
     const askedAtMs = clock.monotonicMs();
-    const due = await findDue(db, { marginMs: overdueMarginMs });
+    const due = await this.#findDue();
     const answeredAtMs = clock.monotonicMs();
     const isOtherServer = this.#serverStart !== undefined && this.#serverStart !== due.serverStart;
     if (this.#outage || isOtherServer || answeredAtMs - askedAtMs > leaseMs) {

@@ -29,9 +29,9 @@ export interface Due {
   readonly overdue: boolean;
 }
 
-/** Looks for work. Locks nothing. */
-export async function findDue(db: Db, { marginMs }: { marginMs: number }): Promise<Due> {
-  const { rows } = await sql<Due>`
+/** Returns a function that looks for work and locks nothing. Its text is built once: an idle process asks little else. */
+export function createFindDue(db: Db, { marginMs }: { marginMs: number }): () => Promise<Due> {
+  const question = sql<Due>`
     select ${serverStart} as "serverStart",
       ${millisecondsUntil(sql`(select min(wake_at) from run where status = 'waiting')`)} as "wakesInMs",
       ${millisecondsUntil(sql`(select min(wake_at) from run where status = 'queued')`)} as "queueInMs",
@@ -45,8 +45,11 @@ export async function findDue(db: Db, { marginMs }: { marginMs: number }): Promi
       ) as orphans,
       exists (
         select from run where status = 'running' and deadline < now() - ${marginMs} * interval '1 millisecond'
-      ) as overdue`.execute(db);
-  return rows[0] as Due;
+      ) as overdue`.compile(db);
+  return async () => {
+    const { rows } = await db.executeQuery(question);
+    return rows[0] as Due;
+  };
 }
 
 /** What a replica may take or give away. */

@@ -16,16 +16,16 @@ import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { askForRoom, endProbe, probeLimits, readProcessId, runProbe } from "../storage/database-probe.ts";
 
-/** The time from an answer, or from another proof, to the next check. */
-const intervalMs = 650;
+/** The time from an answer, or from another proof, to the next check: two checks lie between two renewals of a usual lease. */
+const intervalMs = 560;
 /** The time from a repeated failure to the next check. A first failure is followed by a check at once. */
 const retryDelayMs = 250;
 /**
  * The silence after a question is counted in slices of this length: a pause of the process counts as one slice, however long it is.
  */
-const sliceMs = 200;
-/** 1.2 s: long enough for a slow answer, and, after the interval, short enough for load balancers to know within 2 s. */
-const silentSlicesMax = 5;
+const sliceMs = 190;
+/** 1.33 s: long enough for a slow answer, and, after the interval, short enough for load balancers to know within 2 s. */
+const silentSlicesMax = 6;
 /** After a failed check only a new connection is waited for, so less silence is enough. */
 const failingSlicesMax = 3;
 

@@ -38,7 +38,7 @@ const never = (): { supervise: () => Promise<void>; release: () => void } => {
 async function openIdle(store: Store, choice: ReplicaChoice): Promise<Replica> {
   const clock = createPatientClock(500);
   const replica = await openReplica(store, { ...choice, clock });
-  await until("the lease and both of the dispatcher's loops to rest", () => clock.sleeping === 3);
+  await until("the lease and the claims to wait", () => clock.sleeping === 2);
   return replica;
 }
 

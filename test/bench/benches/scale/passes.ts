@@ -20,7 +20,7 @@ import {
   wakeDueRuns,
 } from "../../../../src/engine/storage/run.ts";
 import { claimRuns } from "../../../../src/engine/storage/run-claim.ts";
-import { findDue, isDueFor } from "../../../../src/engine/storage/run-due.ts";
+import { createFindDue, isDueFor } from "../../../../src/engine/storage/run-due.ts";
 import { readResultsOfRuns } from "../../../../src/engine/storage/run-result.ts";
 import { listEndedRuns, listNewRuns } from "../../../../src/engine/storage/run-text.ts";
 import { listTreeChecks } from "../../../../src/engine/storage/run-tree.ts";
@@ -58,7 +58,7 @@ const old = { createdBefore: lowestUuid(Date.now() - keptMs), limit: 500 };
 const anHour = { endedMs: dayMs / 24, createdBefore: lowestUuid(Date.now() - dayMs / 24), limit: 500 };
 
 export const passes: readonly Pass[] = [
-  ["the look for due work of all kinds", (db) => findDue(db, { marginMs: 30_000 })],
+  ["the look for due work of all kinds", (db) => createFindDue(db, { marginMs: 30_000 })()],
   ["a replica's look for runs", (db) => isDueFor(db, { owner: nobody, except: [], startedBeforeMs: 0 })],
   ["a claim of runs", (db) => claimRuns(db, { owner: nobody, limit: 10 })],
   ["a replica's look for cancels", (db) => listCancelRequests(db, nobody)],

@@ -208,7 +208,8 @@ test("old job nonces, old jobs without runs, and old trust events are deleted", 
     await sql`insert into job_nonce (public_key, nonce, create_time)
       values ('\\x01', ${nonce}, now() - ${ageMs} * interval '1 millisecond')`.execute(db);
   }
-  const ids = { old: newUuid(nowMs - dayMs - minuteMs), kept: newUuid(nowMs - dayMs - minuteMs), new: newUuid(nowMs) };
+  const oldMs = nowMs - settings.retentionDays * dayMs - minuteMs;
+  const ids = { old: newUuid(oldMs), kept: newUuid(oldMs), new: newUuid(oldMs + 2 * minuteMs) };
   for (const id of Object.values(ids)) {
     await db.transaction().execute((trx) => insertJob(trx, { ...anyJob, id }));
   }

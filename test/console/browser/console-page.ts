@@ -55,7 +55,7 @@ export async function openConsole(
   }
   await page.goto(`${url}/console/${path}`);
   // The page of runs waits a moment for its list before it renders, and hears no key until then.
-  await page.locator("#console > *").first().waitFor({ state: "attached" });
+  await page.locator("#console:empty").waitFor({ state: "detached" });
   return opened;
 }
 

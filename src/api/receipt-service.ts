@@ -9,13 +9,13 @@ import { listPublishedKeys } from "../engine/receipts/receipt-keys.ts";
 import type { PublicReceiptKeyRow } from "../engine/storage/receipt-key.ts";
 import { requireClient } from "../platform/auth/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { requireRun } from "./run-service.ts";
+import { requireRunWithOutput } from "./run-service.ts";
 
 /** Returns the handlers of ReceiptService. */
 export function createReceiptService(deps: ServiceDeps): ServiceImpl<typeof ReceiptService> {
   return {
     getReceipt: async ({ runId }, { values }) => {
-      const run = await requireRun(deps.db, requireClient(values), runId, 0);
+      const run = await requireRunWithOutput(deps.db, requireClient(values), runId);
       const details = await deps.findDriver(run.driver)?.describeForReceipt?.(deps.db, run.id);
       return await makeReceipt({ ...deps, issuer: deps.config.trustAudience }, run, details);
     },

@@ -49,7 +49,7 @@ import { watchRuns } from "./watch-runs.ts";
 export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
   return {
     getRun: async ({ runId, outputCharsMax }, context) => {
-      const row = await requireRun(deps.db, requireClient(context.values), runId, outputCharsMax);
+      const row = await requireRunWithOutput(deps.db, requireClient(context.values), runId, outputCharsMax);
       const logSequence = isActive(row.status) ? await lastSequence(deps.db, row.id) : row.last_sequence;
       const [run] = await runsToProto(deps, [row], outputCharsMax);
       return { run, logSequence: BigInt(logSequence) };
@@ -120,7 +120,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
     cancelRun: async ({ runId }, context) => {
       const client = requireClient(context.values);
       await cancelRun(deps, (await requireRun(deps.db, client, runId)).id);
-      const [run] = await runsToProto(deps, [await requireRun(deps.db, client, runId, 0)]);
+      const [run] = await runsToProto(deps, [await requireRunWithOutput(deps.db, client, runId)]);
       return { run };
     },
     cancelRuns: async (request, context) => {
@@ -175,10 +175,20 @@ async function deleteRun(deps: ServiceDeps, runId: string): Promise<void> {
 }
 
 /**
- * Returns a run of the client. Few callers need its output, which may have megabytes; 0 characters mean all. Throws RUN_NOT_FOUND for an
- * unknown run and for a run of another client.
+ * Returns a run of the client without its terminal result, which may have megabytes. Throws RUN_NOT_FOUND for an unknown run and for a run of
+ * another client.
  */
-export async function requireRun(db: Db, { client }: Client, runId: string, outputCharsMax = 1): Promise<ClientRun> {
+export async function requireRun(db: Db, client: Client, runId: string): Promise<Omit<ClientRun, "terminal">> {
+  return await requireRunWithOutput(db, client, runId, 1);
+}
+
+/** Returns a run of the client with the beginning of its output; 0 characters mean all. Throws as `requireRun`. */
+export async function requireRunWithOutput(
+  db: Db,
+  { client }: Client,
+  runId: string,
+  outputCharsMax = 0,
+): Promise<ClientRun> {
   const run = await findClientRun(db, { client, id: runId, outputCharsMax });
   if (run === undefined) {
     throw new Fault("RUN_NOT_FOUND", "run not found");

@@ -2,15 +2,20 @@
 
 import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { OpenCredentials } from "../../src/platform/auth/open-credentials.ts";
+import { insertApiKey } from "../../src/platform/auth/storage/api-key.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { errorInfoOf, GrpcClient } from "../harness/grpc.ts";
 import { createMovedClock } from "../harness/moved-clock.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { readSse } from "../harness/sse.ts";
+import { until } from "../harness/wait.ts";
+import { hurriedClock, openStore } from "../runlog/store.ts";
 import { clients, exceptions, issuer, openKeys, pairOf, resource, tokenOf } from "./authorization-server.ts";
 
 const authAdminToken = "the-admin-token-of-these-tests";
@@ -186,6 +191,25 @@ test("a stream whose ticket was made with a revoked key ends, and the ticket ope
   await revoke();
   expect((await Array.fromAsync(events)).at(-1)).toMatchObject({ data: expect.stringContaining(revoked) });
   await expect(readSse(url, {}, null).next()).rejects.toThrow("401: ");
+});
+
+test("a revocation whose wake-up was lost is found by the look, which begins with the first stream", async () => {
+  const { db } = await openStore();
+  const credentials = new OpenCredentials({
+    db,
+    clock: hurriedClock(20),
+    events: { databaseTroubled: () => {} },
+    toError: (fault) => fault,
+  });
+  credentials.open();
+  onTestFinished(() => credentials.close());
+  const id = newUuid(0);
+  const key = { id, client: "key/local", displayName: "", hash: new Uint8Array(32), expireTime: undefined };
+  await insertApiKey(db, key);
+  using end = credentials.watch({ keyId: id, endMs: undefined });
+  await db.updateTable("api_key").set({ revoke_time: new Date() }).execute();
+  await until("the end of the stream", () => end.signal.aborted);
+  expect(end.signal.reason).toMatchObject({ reason: "TOKEN_INVALID", message: revoked });
 });
 
 test("a call with a revoked key says that it was revoked", async () => {

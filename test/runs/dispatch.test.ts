@@ -172,6 +172,20 @@ test("a run that was lost and claimed again is stopped, counted and awaited like
   expect(stops).toEqual([run.id, run.id]);
 });
 
+test("a cancel whose wake-up was lost is found by the poll, which begins with the first run", async ({ store }) => {
+  const stopped: string[] = [];
+  await openReplica(store, {
+    supervise: async (run, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      stopped.push(run.id);
+    },
+  });
+  const run = await addRun(store.db);
+  await until("the run to be claimed", async () => (await findRun(store.db, run.id))?.owner != null);
+  await store.db.updateTable("run").set({ cancel_request_time: new Date() }).execute();
+  await until("the run to be stopped", () => stopped.includes(run.id));
+});
+
 test("a slot that is filled after the close is not worked on", async ({ store }) => {
   const bench = new Workbench();
   const { dispatcher } = await openReplica(store, { supervise: bench.supervise });

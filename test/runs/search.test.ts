@@ -1,16 +1,20 @@
 // Search in the texts of runs: which words are found, by whom, and that a deletion leaves none.
 
-import { expect, test } from "vitest";
+import { sql } from "kysely";
+import { expect, onTestFinished, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { TextLoop } from "../../src/engine/search/text-loop.ts";
 import { endOfRun, startWithProvider } from "../conformance/stage.ts";
 import { answer, callTools, type Script } from "../fakes/provider.ts";
 import { keyOf } from "../harness/credentials.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { openHolder } from "../harness/holder.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
+import { addRun, LocalWakeup, openStore } from "../runlog/store.ts";
 
 const { createSession, sendMessage, deleteSession, purgeSession } = SessionService.method;
 const { searchRuns, getRun, deleteRun } = RunService.method;
@@ -166,6 +170,24 @@ test("a pass that fails is made again soon, and not after the rest of an idle se
   // Half of the rest of an idle loop.
   await until("the run to be found", async () => (await find("whimbrel")).includes(runId), 30_000);
   expect(await query(service.databaseUrl, "select from tries where last_value > 1")).toHaveLength(1);
+});
+
+test("a loop that rests looks again after a gap in its wake-ups", async () => {
+  const { db } = await openStore();
+  const clock = createManualClock({ nowMs: Date.now() });
+  const wakeup = new LocalWakeup();
+  const loop = new TextLoop({ db, clock, wakeup, events: { databaseTroubled: () => {} } });
+  loop.open();
+  onTestFinished(() => loop.close());
+  await clock.slept(1);
+  clock.advance(2_000);
+  await clock.slept(2);
+  const run = await addRun(db);
+  wakeup.gap();
+  await until(
+    "the text",
+    async () => (await sql`select from run_text where run_id = ${run.id}`.execute(db)).rows.length === 1,
+  );
 });
 
 test("without the setting no text is kept and a search is refused; with it again, the runs of before are found", async () => {

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { Broadcaster } from "../../src/engine/log/broadcaster.ts";
 import { ResultLog } from "../../src/engine/log/log.ts";
 import type { Wakeup } from "../../src/engine/log/wakeup.ts";
-import { Dispatcher } from "../../src/engine/runs/dispatch.ts";
+import { Dispatcher, type DispatchOptions } from "../../src/engine/runs/dispatch.ts";
 import type { Driver } from "../../src/engine/runs/driver.ts";
 import { Lease } from "../../src/engine/runs/lease.ts";
 import { failLostEnd } from "../../src/engine/runs/lost-end.ts";
@@ -14,7 +14,6 @@ import { Reaper } from "../../src/engine/runs/reaper.ts";
 import { supervise } from "../../src/engine/runs/supervise.ts";
 import { WorkDirs } from "../../src/engine/sessions/work-dirs.ts";
 import { findRun, type RunRow } from "../../src/engine/storage/run.ts";
-import type { StartedRun } from "../../src/engine/storage/run-start.ts";
 import type { Clock } from "../../src/platform/base/clock.ts";
 import type { Events } from "../../src/platform/telemetry/events.ts";
 import { noTraces } from "../../src/platform/telemetry/traces.ts";
@@ -37,7 +36,7 @@ export interface ReplicaChoice {
   readonly wakeup?: LocalWakeup;
   readonly clock?: Clock;
   /** Works on runs in place of the drivers. */
-  readonly supervise?: (run: StartedRun) => Promise<void>;
+  readonly supervise?: DispatchOptions["supervise"];
 }
 
 /** A replica without a server: takes runs and works on them. Closed with the test. */

@@ -70,6 +70,8 @@ export interface RunChoice {
   readonly driver?: string;
   readonly timeoutMs?: number;
   readonly priority?: number;
+  /** How long before now its id was made; 0 when unset. */
+  readonly ageMs?: number;
 }
 
 export const input: Uint8Array = toBinary(
@@ -85,9 +87,9 @@ export function completedWith(text: string, turns = 1): CompletedEnd {
 
 /** A run in a session of its own: running when it has an owner, else queued. */
 export async function addRun(db: Db, choice: RunChoice = {}): Promise<StartedRun> {
-  const { owner, client = "shared/test", driver = "test", timeoutMs = 3_600_000, priority } = choice;
+  const { owner, client = "shared/test", driver = "test", timeoutMs = 3_600_000, priority, ageMs = 0 } = choice;
   const session = await addSession(db, client);
-  const id = newUuid(systemClock.nowMs());
+  const id = newUuid(systemClock.nowMs() - ageMs);
   const run = await db
     .transaction()
     .execute((trx) => insertRun(trx, { id, client, session, driver, input, timeoutMs, owner, priority }));

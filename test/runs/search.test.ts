@@ -172,7 +172,8 @@ test("a pass that fails is made again soon, and not after the rest of an idle se
   expect(await query(service.databaseUrl, "select from tries where last_value > 1")).toHaveLength(1);
 });
 
-test("a loop that rests looks again after a gap in its wake-ups", async () => {
+/** A loop whose passes begin when the test moves the clock. */
+async function openLoop() {
   const { db } = await openStore();
   const clock = createManualClock({ nowMs: Date.now() });
   const wakeup = new LocalWakeup();
@@ -180,14 +181,42 @@ test("a loop that rests looks again after a gap in its wake-ups", async () => {
   loop.open();
   onTestFinished(() => loop.close());
   await clock.slept(1);
-  clock.advance(2_000);
-  await clock.slept(2);
+  const hasText = async ({ id }: { id: string }): Promise<boolean> =>
+    (await sql`select from run_text where run_id = ${id}`.execute(db)).rows.length === 1;
+  let passes = 1;
+  const pass = async (afterMs: number): Promise<void> => {
+    clock.advance(afterMs);
+    passes += 1;
+    await clock.slept(passes);
+  };
+  const news = (): void => wakeup.publish({ topic: "session", key: "", value: 0 });
+  return { db, wakeup, hasText, pass, news };
+}
+
+test("a loop that rests looks again after a gap in its wake-ups", async () => {
+  const { db, wakeup, hasText, pass } = await openLoop();
+  await pass(2_000);
   const run = await addRun(db);
   wakeup.gap();
-  await until(
-    "the text",
-    async () => (await sql`select from run_text where run_id = ${run.id}`.execute(db)).rows.length === 1,
-  );
+  await until("the text", () => hasText(run));
+});
+
+test("a pass looks at the runs since the pass before, and each half minute and before a rest at those that committed late", async () => {
+  const { db, hasText, pass, news } = await openLoop();
+  const late = await addRun(db, { ageMs: 20_000 });
+  const run = await addRun(db);
+  news();
+  await pass(2_000);
+  expect([await hasText(run), await hasText(late)]).toEqual([true, false]);
+  news();
+  await pass(28_000);
+  expect(await hasText(late)).toBe(true);
+  const later = await addRun(db, { ageMs: 20_000 });
+  news();
+  await pass(2_000);
+  expect(await hasText(later)).toBe(false);
+  await pass(2_000);
+  expect(await hasText(later)).toBe(true);
 });
 
 test("without the setting no text is kept and a search is refused; with it again, the runs of before are found", async () => {

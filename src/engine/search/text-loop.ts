@@ -1,7 +1,8 @@
 // Writes the texts of runs for search, beside the runs: no statement of a run waits for it or writes more.
 //
 // X1  A run gets its text soon after its start, and again after its end. One that a pass cannot write is written by the next.
-// X2  The cursor passes a run when it is older than any transaction may last: a run that commits late is seen.
+// X2  A pass looks at the runs since the pass before. Every half minute, and before a rest, it looks at all runs after the cursor. The
+//     cursor passes a run when it is older than any transaction may last: a run that commits late is seen.
 // X3  One replica at a time makes a pass. A pass that stops anywhere loses nothing.
 // X4  While no run begins or writes, the loop rests, so that an idle service does no work for search.
 
@@ -31,6 +32,10 @@ const everyMs = 2_000;
 const restMs = 60_000;
 /** More than a statement may take, and than clocks of replicas differ. */
 const settledMs = 60_000;
+/** How often a pass looks at all runs after the cursor. With each pass, the looks would cost more than the texts. */
+const wholeEveryMs = 30_000;
+/** How much a pass looks at again: most runs that commit late are among them. */
+const againMs = 5_000;
 /** Their inputs are in memory together. */
 const runsPerBatch = 50;
 /** The maximum number of batches of a pass, so that another replica gets its turn. */
@@ -52,6 +57,10 @@ export class TextLoop {
   readonly #deps: TextLoopDeps;
   readonly #loop: Loop;
   readonly #unsubscribe: (() => void)[] = [];
+  /** When the last pass began that looked at all runs that it had to; undefined before it. */
+  #seenToMs: number | undefined;
+  /** When a pass last looked at all runs after the cursor, by the monotonic clock. */
+  #wholeAtMs = 0;
   /** Whether a run has begun or written since the start of the last pass. */
   #hasNews = true;
   #isResting = false;
@@ -93,30 +102,55 @@ export class TextLoop {
     const hadNews = this.#hasNews;
     this.#hasNews = false;
     this.#isResting = false;
-    await withMaintenanceLock(this.#deps.db, (db) => writeTexts({ ...this.#deps, db }, this.#loop.closing), "texts");
+    await withMaintenanceLock(this.#deps.db, (db) => this.#write(db, hadNews), "texts");
     // The last news may be of a transaction that was not visible to this pass.
     this.#isResting = !hadNews && !this.#hasNews;
     return this.#isResting ? restMs : everyMs;
   }
+
+  /** Writes the texts of runs that have ended since, and those of new runs. */
+  async #write(db: Db, hadNews: boolean): Promise<void> {
+    const { clock } = this.#deps;
+    const nowMs = clock.nowMs();
+    const seenToMs = clock.monotonicMs() - this.#wholeAtMs < wholeEveryMs && hadNews ? this.#seenToMs : undefined;
+    await writeEnded(db, this.#loop.closing);
+    const after = seenToMs === undefined ? undefined : lowestUuid(seenToMs - againMs);
+    const { last, isComplete } = await writeNew(db, after, this.#loop.closing);
+    this.#seenToMs = isComplete ? nowMs : undefined;
+    if (seenToMs !== undefined) {
+      return;
+    }
+    this.#wholeAtMs = clock.monotonicMs();
+    if (last !== undefined) {
+      const settled = lowestUuid(nowMs - settledMs);
+      await moveTextCursor(db, last < settled ? last : settled);
+    }
+  }
 }
 
-/** Makes one pass: writes the texts of runs that have ended since, and those of new runs. */
-async function writeTexts({ db, clock }: Pick<TextLoopDeps, "db" | "clock">, stop: AbortSignal): Promise<void> {
+async function writeEnded(db: Db, stop: AbortSignal): Promise<void> {
   for (let batch = 0, isFull = true; isFull && batch < batchesMax && !stop.aborted; batch++) {
     const ended = await listEndedRuns(db, runsPerBatch);
     const written = await write(db, ended);
     isFull = ended.length === runsPerBatch && written > 0;
   }
-  let after: string | undefined;
-  for (let batch = 0, isFull = true; isFull && batch < batchesMax && !stop.aborted; batch++) {
-    const found = await listNewRuns(db, { after, limit: runsPerBatch });
+}
+
+/** Looks at the runs after this one and the cursor. */
+async function writeNew(
+  db: Db,
+  after: string | undefined,
+  stop: AbortSignal,
+): Promise<{ readonly last: string | undefined; readonly isComplete: boolean }> {
+  let last: string | undefined;
+  let isFull = true;
+  for (let batch = 0; isFull && batch < batchesMax && !stop.aborted; batch++) {
+    const found = await listNewRuns(db, { after: last ?? after, limit: runsPerBatch });
     await write(db, found.unread);
-    ({ last: after = after, isFull } = found);
-    if (found.last !== undefined) {
-      const settled = lowestUuid(clock.nowMs() - settledMs);
-      await moveTextCursor(db, found.last < settled ? found.last : settled);
-    }
+    last = found.last ?? last;
+    isFull = found.isFull;
   }
+  return { last, isComplete: !isFull };
 }
 
 /** Writes the texts, those first that no transaction holds. Returns how many. */

@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { gathered } from "../../platform/database/gather.ts";
-import { parameterRows } from "../../platform/database/parameter-rows.ts";
+import { rowStatement } from "../../platform/database/row-statement.ts";
 import { callbackOf } from "./callback.ts";
 import type { Spent } from "./run.ts";
 import type { ResultRow } from "./run-result.ts";
@@ -38,27 +38,55 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
   const messages = ends.flatMap(({ id, transcript }) =>
     transcript.messages.map((message, index) => ({ id, message, position: transcript.position + index })),
   );
-  const called = ends.some(({ isCalledBack }) => isCalledBack)
-    ? sql`, called as (${callbackOf("finished", "completed")})`
-    : sql``;
+  const isCalled = ends.some(({ isCalledBack }) => isCalledBack);
+  const rows = await completeRuns(db, { ends, results, messages }, { isCalled, isShared: ends.length > 1 });
+  const finished = new Set(rows.map(({ id }) => id));
+  return ends.map(({ id }) => finished.has(id));
+});
+
+/** A message of a session's model, as the run's transcript has it. */
+interface SaidMessage {
+  readonly id: string;
+  readonly position: number;
+  readonly message: Uint8Array;
+}
+
+const completeRuns = rowStatement<
+  { ends: readonly OwnEnd[]; results: readonly ResultRow[]; messages: readonly SaidMessage[] },
+  { id: string },
+  { isCalled: boolean; isShared: boolean }
+>(
+  {
+    ends: {
+      id: ["uuid", ({ id }) => id],
+      owner: ["uuid", ({ replicaId }) => replicaId],
+      epoch: ["int4", ({ epoch }) => epoch],
+      turn: ["int4", ({ turn }) => turn],
+      log_hash: ["bytea", ({ logHash }) => logHash],
+      log_length: ["int8", ({ results }) => (results[0]?.sequence ?? 1) - 1],
+      last_sequence: ["int8", (end) => lastOf(end).sequence],
+      terminal: ["bytea", (end) => lastOf(end).payload],
+      prompt_tokens: ["int8", ({ spent }) => spent.promptTokens],
+      completion_tokens: ["int8", ({ spent }) => spent.completionTokens],
+      cost_micro_usd: ["int8", ({ spent }) => spent.costMicroUsd],
+      first_text_ms: ["int8", ({ firstTextMs = unknownMs }) => firstTextMs],
+    },
+    results: {
+      run_id: ["uuid", ({ runId }) => runId],
+      sequence: ["int8", ({ sequence }) => sequence],
+      epoch: ["int4", ({ epoch }) => epoch],
+      payload: ["bytea", ({ payload }) => payload],
+    },
+    messages: {
+      run_id: ["uuid", ({ id }) => id],
+      position: ["int8", ({ position }) => position],
+      message: ["bytea", ({ message }) => message],
+    },
+  },
   // A shared statement waits for no run: all other ends in it would wait too.
-  const locked = ends.length === 1 ? sql`` : sql` skip locked`;
-  const { rows } = await sql<{ id: string }>`
+  ({ ends, results, messages }, { isCalled, isShared }) => sql`
     with asked as materialized (
-      select * from ${parameterRows(ends, {
-        id: ["uuid", ({ id }) => id],
-        owner: ["uuid", ({ replicaId }) => replicaId],
-        epoch: ["int4", ({ epoch }) => epoch],
-        turn: ["int4", ({ turn }) => turn],
-        log_hash: ["bytea", ({ logHash }) => logHash],
-        log_length: ["int8", ({ results }) => (results[0]?.sequence ?? 1) - 1],
-        last_sequence: ["int8", (end) => lastOf(end).sequence],
-        terminal: ["bytea", (end) => lastOf(end).payload],
-        prompt_tokens: ["int8", ({ spent }) => spent.promptTokens],
-        completion_tokens: ["int8", ({ spent }) => spent.completionTokens],
-        cost_micro_usd: ["int8", ({ spent }) => spent.costMicroUsd],
-        first_text_ms: ["int8", ({ firstTextMs = unknownMs }) => firstTextMs],
-      })} as given
+      select * from ${ends} as given
     ), held as materialized (
       select id from replica where id in (select owner from asked) and lease_until > now() for key share
     ), own as materialized (
@@ -67,23 +95,14 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
         where id = asked.id and owner = asked.owner and epoch = asked.epoch
           and not has_pushes and (select count(*) from tool_call where run_id = run.id and log_sequence is null) = 0
           and coalesce((select max(sequence) from run_result where run_id = run.id), 0) = asked.log_length
-        for no key update${locked}
+        for no key update${isShared ? sql` skip locked` : sql``}
       ) as run
     ), logged as (
       insert into run_result (run_id, sequence, epoch, payload)
-      select logged.* from ${parameterRows(results, {
-        run_id: ["uuid", ({ runId }) => runId],
-        sequence: ["int8", ({ sequence }) => sequence],
-        epoch: ["int4", ({ epoch }) => epoch],
-        payload: ["bytea", ({ payload }) => payload],
-      })} as logged join own on own.id = logged.run_id
+      select logged.* from ${results} as logged join own on own.id = logged.run_id
     ), said as (
       insert into transcript (session, position, run_id, message)
-      select own.session, said.position, own.id, said.message from ${parameterRows(messages, {
-        run_id: ["uuid", ({ id }) => id],
-        position: ["int8", ({ position }) => position],
-        message: ["bytea", ({ message }) => message],
-      })} as said join own on own.id = said.run_id
+      select own.session, said.position, own.id, said.message from ${messages} as said join own on own.id = said.run_id
     ), finished as (
       update run set status = 'completed', owner = null, wake_at = null, wait_reason = null, turn = asked.turn,
         last_sequence = asked.last_sequence, terminal = asked.terminal, log_hash = asked.log_hash, end_time = now(),
@@ -92,11 +111,9 @@ export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Prom
       returning run.id, run.client, run.session, run.last_sequence, run.callback_url, asked.first_text_ms
     ), noted as (
       insert into ended_run (run_id, first_text_ms) select id, nullif(first_text_ms, ${sql.lit(unknownMs)}) from finished
-    )${called}
-    select id from finished`.execute(db);
-  const finished = new Set(rows.map(({ id }) => id));
-  return ends.map(({ id }) => finished.has(id));
-});
+    )${isCalled ? sql`, called as (${callbackOf("finished", "completed")})` : sql``}
+    select id from finished`,
+);
 
 function lastOf({ results }: OwnEnd): ResultRow {
   const last = results.at(-1);

@@ -11,7 +11,7 @@ import {
 } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
-import { parameterRows } from "../../platform/database/parameter-rows.ts";
+import { rowStatement } from "../../platform/database/row-statement.ts";
 
 /** A row of the log. */
 export interface ResultRow {
@@ -108,15 +108,26 @@ const pagesPerStatementMax = 16;
  * share one statement.
  */
 export const readResultPage = gathered(async (db, pages: readonly PageRequest[]): Promise<StoredResult[][]> => {
-  const { rows } = await sql<StoredResult & { place: number }>`
-    select asked.place, page.sequence, page.payload
-    from ${parameterRows(pages, {
+  const read = pages.map((): StoredResult[] => []);
+  for (const row of await readPages(db, { asked: pages })) {
+    read[row.place]?.push(row);
+  }
+  return read;
+}, pagesPerStatementMax);
+
+const readPages = rowStatement<{ asked: readonly PageRequest[] }, StoredResult & { place: number }>(
+  {
+    asked: {
       run_id: ["uuid", ({ runId }) => runId],
       after: ["int8", ({ after }) => after],
       rows_max: ["int8", ({ rowsMax }) => rowsMax],
       bytes_max: ["int8", ({ bytesMax }) => bytesMax],
       place: ["int4", (_, index) => index],
-    })} as asked
+    },
+  },
+  ({ asked }) => sql`
+    select asked.place, page.sequence, page.payload
+    from ${asked} as asked
     cross join lateral (
       select sequence, payload, sum(octet_length(payload)) over (order by sequence) - octet_length(payload) as bytes_before
       from (
@@ -126,13 +137,8 @@ export const readResultPage = gathered(async (db, pages: readonly PageRequest[])
       ) as following
     ) as page
     where page.bytes_before < asked.bytes_max
-    order by asked.place, page.sequence`.execute(db);
-  const read = pages.map((): StoredResult[] => []);
-  for (const row of rows) {
-    read[row.place]?.push(row);
-  }
-  return read;
-}, pagesPerStatementMax);
+    order by asked.place, page.sequence`,
+);
 
 /** A run and the sequence to read after. */
 export interface ReadCursor {
@@ -161,15 +167,20 @@ export async function readResultsOfRuns(
 
 /** Returns the sequence of the newest result of a run; 0 when it has no results. Concurrent reads share one statement. */
 export const lastSequence = gathered(async (db, runIds: readonly string[]): Promise<number[]> => {
-  const { rows } = await sql<{ sequence: number }>`
+  const rows = await findLastSequences(db, { asked: runIds });
+  return rows.map(({ sequence }) => sequence);
+});
+
+const findLastSequences = rowStatement<{ asked: readonly string[] }, { sequence: number }>(
+  { asked: { run_id: ["uuid", (id) => id], place: ["int4", (_, index) => index] } },
+  ({ asked }) => sql`
     select coalesce(newest.sequence, 0)::int8 as sequence
-    from ${parameterRows(runIds, { run_id: ["uuid", (id) => id], place: ["int4", (_, index) => index] })} as asked
+    from ${asked} as asked
     left join lateral (
       select sequence from run_result where run_result.run_id = asked.run_id order by sequence desc limit 1
     ) as newest on true
-    order by asked.place`.execute(db);
-  return rows.map(({ sequence }) => sequence);
-});
+    order by asked.place`,
+);
 
 /** The ownership of a run and the length of its log. */
 export interface RunPosition {

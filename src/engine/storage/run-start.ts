@@ -5,7 +5,8 @@ import { type RawBuilder, sql } from "kysely";
 import { type Db, storableText, type Transaction } from "../../platform/database/database.ts";
 import { isUniqueViolation } from "../../platform/database/errors.ts";
 import { gathered } from "../../platform/database/gather.ts";
-import { type ParameterColumn, parameterRows } from "../../platform/database/parameter-rows.ts";
+import { type ParameterColumn, type ParameterColumns, parameterRows } from "../../platform/database/parameter-rows.ts";
+import { rowStatement } from "../../platform/database/row-statement.ts";
 import { activeRuns } from "./active-runs.ts";
 import { callbackOf } from "./callback.ts";
 import { firstWords } from "./first-words.ts";
@@ -158,56 +159,77 @@ const insertQueued = insertAsked(queued);
  * share the statement. Concurrent inserts without limits share one statement and one commit.
  */
 export async function insertRun(db: Db | Transaction, run: StartingRun): Promise<StartedRun | undefined> {
-  if (run.activeMax === undefined && run.clientActiveMax === undefined) {
-    return await insertShared(db, run);
-  }
-  const [started] = await insertRuns(db, [run]);
-  return started;
+  const hasLimits = run.activeMax !== undefined || run.clientActiveMax !== undefined;
+  return await (hasLimits ? insertLimited(db, run) : insertShared(db, run));
 }
 
-const insertShared = gathered(insertRuns);
-
-/** Inserts runs. The limits of the first one apply to a statement of one run; several runs have no limits. */
-async function insertRuns(db: Db | Transaction, runs: readonly StartingRun[]): Promise<(StartedRun | undefined)[]> {
-  const [first] = runs;
-  const { activeMax, clientActiveMax, client, freeWhileWaiting = [] } = first ?? {};
+const insertShared = gathered(async (db, runs: readonly StartingRun[]) => {
   const isCalled = runs.some(({ callbackUrl }) => callbackUrl !== undefined);
-  const called = isCalled ? sql`, called as (${callbackOf("inserted", "running")})` : sql``;
-  // A shared statement waits for no session: all other runs in it would wait too. `delete_time` is checked after the lock:
-  // beside the id it would lead the planner to a partial index, of which it may read all.
-  const locked = runs.length === 1 ? sql`` : sql` skip locked`;
+  const started = () => insertUnlimited(db, { given: runs }, { isCalled, isShared: runs.length > 1 });
+  const rows = new Map((await (runs.length === 1 ? orNothing(started) : started())).map((row) => [row.id, row]));
+  return runs.map(({ id }) => rows.get(id));
+});
+
+const startingColumns: ParameterColumns<StartingRun> = { ...askedColumns, owner: ["uuid", ({ owner }) => owner] };
+const insertUnlimited = rowStatement<
+  { given: readonly StartingRun[] },
+  StartedRun,
+  { isCalled: boolean; isShared: boolean }
+>({ given: startingColumns }, ({ given }, form) => insertion(given, form));
+
+/** Inserts a run under its limits. */
+async function insertLimited(db: Db | Transaction, run: StartingRun): Promise<StartedRun | undefined> {
+  const { activeMax, clientActiveMax, client, freeWhileWaiting = [], callbackUrl } = run;
+  const limits = sql`
+    and ${isBelow(activeMax, activeRuns({ freeWhileWaiting }))}
+    and ${isBelow(clientActiveMax, activeRuns({ client, freeWhileWaiting }))}`;
+  const form = { isCalled: callbackUrl !== undefined, isShared: false };
+  const query = insertion(parameterRows([run], startingColumns), form, limits);
+  return (await orNothing(async () => (await query.execute(db)).rows))[0];
+}
+
+/**
+ * Inserts the given runs. A shared statement waits for no session: all other runs in it would wait too. `delete_time` is checked after the
+ * lock: beside the id it would lead the planner to a partial index, of which it may read all.
+ */
+function insertion(
+  given: RawBuilder<unknown>,
+  { isCalled, isShared }: { readonly isCalled: boolean; readonly isShared: boolean },
+  limits: RawBuilder<unknown> = sql``,
+): RawBuilder<StartedRun> {
+  return sql`
+    with asked as materialized (
+      select * from ${given} as given
+    ), held as materialized (
+      select id from replica where id in (select owner from asked) and lease_until > now() for key share
+    ), owned as materialized (
+      select session.* from asked cross join lateral (
+        select id, name, agent, work_dir, callback, delete_time from session
+        where id = asked.session for no key update${isShared ? sql` skip locked` : sql``}
+      ) as session
+    ), inserted as (
+      ${insertOwned}
+      from asked join owned on owned.id = asked.session left join held on held.id = asked.owner
+      where owned.delete_time is null
+        and not exists (select from run as pending where pending.session = owned.id and pending.status = 'pending')
+        ${limits}
+      on conflict (session) where status in ('queued', 'running', 'waiting') do nothing
+      returning ${runValues}, agent as own_agent
+    ), latest as (
+      update session set latest_run_id = inserted.id from inserted where session.id = inserted.session
+    ), said as (${inputOf("inserted")})${isCalled ? sql`, called as (${callbackOf("inserted", "running")})` : sql``}
+    select inserted.*, owned.name as session_name, coalesce(own_agent, owned.agent) as agent, owned.work_dir, owned.callback,
+      said.position + 1 as transcript_length
+    from inserted join owned on owned.id = inserted.session join said on said.session = inserted.session`;
+}
+
+/** Without rows when a session's run before ended while its statement waited for it, and its last message was not visible yet. */
+async function orNothing(insert: () => Promise<StartedRun[]>): Promise<StartedRun[]> {
   try {
-    const { rows } = await sql<StartedRun>`
-      with asked as materialized (
-        select * from ${parameterRows(runs, { ...askedColumns, owner: ["uuid", ({ owner }) => owner] })} as given
-      ), held as materialized (
-        select id from replica where id in (select owner from asked) and lease_until > now() for key share
-      ), owned as materialized (
-        select session.* from asked cross join lateral (
-          select id, name, agent, work_dir, callback, delete_time from session
-          where id = asked.session for no key update${locked}
-        ) as session
-      ), inserted as (
-        ${insertOwned}
-        from asked join owned on owned.id = asked.session left join held on held.id = asked.owner
-        where owned.delete_time is null
-          and not exists (select from run as pending where pending.session = owned.id and pending.status = 'pending')
-          and ${isBelow(activeMax, activeRuns({ freeWhileWaiting }))}
-          and ${isBelow(clientActiveMax, activeRuns({ client, freeWhileWaiting }))}
-        on conflict (session) where status in ('queued', 'running', 'waiting') do nothing
-        returning ${runValues}, agent as own_agent
-      ), latest as (
-        update session set latest_run_id = inserted.id from inserted where session.id = inserted.session
-      ), said as (${inputOf("inserted")})${called}
-      select inserted.*, owned.name as session_name, coalesce(own_agent, owned.agent) as agent, owned.work_dir, owned.callback,
-        said.position + 1 as transcript_length
-      from inserted join owned on owned.id = inserted.session join said on said.session = inserted.session`.execute(db);
-    const started = new Map(rows.map((row) => [row.id, row]));
-    return runs.map(({ id }) => started.get(id));
+    return await insert();
   } catch (error) {
-    // A session's run before ended while this statement waited for it, and its last message was not visible yet.
-    if (runs.length === 1 && isUniqueViolation(error, "transcript_pkey")) {
-      return [undefined];
+    if (isUniqueViolation(error, "transcript_pkey")) {
+      return [];
     }
     throw error;
   }

@@ -5,8 +5,8 @@ import { type RawBuilder, type Selectable, sql } from "kysely";
 import { textArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
-import { parameterRows } from "../../platform/database/parameter-rows.ts";
 import { type RowPage, readPage } from "../../platform/database/row-page.ts";
+import { rowStatement } from "../../platform/database/row-statement.ts";
 import { deleteTextsOfSessions } from "./run-text.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
 
@@ -66,21 +66,29 @@ export interface NewSession {
  * inserts share one statement and one commit.
  */
 export const insertSession = gathered(async (db, sessions: readonly NewSession[]): Promise<boolean[]> => {
+  const inserted = new Set((await insertSessions(db, { given: sessions })).map(({ id }) => id));
+  return sessions.map(({ id }) => inserted.has(id));
+});
+
+const insertSessions = rowStatement<{ given: readonly NewSession[] }, { id: string }>(
+  {
+    given: {
+      id: ["uuid", ({ id }) => id],
+      client: ["text", ({ client }) => client],
+      name: ["text", ({ name }) => name],
+      agent: ["bytea", ({ agent }) => agent],
+      work_dir: ["text", ({ workDir }) => workDir],
+      callback: ["bytea", ({ callback }) => callback],
+      fork: ["bytea", ({ fork }) => fork],
+      forked_from: ["uuid", ({ forkedFrom }) => forkedFrom],
+      annotations: ["text", ({ annotations }) => annotations],
+      callback_url: ["text", ({ callbackUrl }) => callbackUrl],
+    },
+  },
   // Sorted, so that two replicas that insert sessions of the same names never wait for each other in a circle.
-  const { rows } = await sql<{ id: string }>`
+  ({ given }) => sql`
     with asked as materialized (
-      select * from ${parameterRows(sessions, {
-        id: ["uuid", ({ id }) => id],
-        client: ["text", ({ client }) => client],
-        name: ["text", ({ name }) => name],
-        agent: ["bytea", ({ agent }) => agent],
-        work_dir: ["text", ({ workDir }) => workDir],
-        callback: ["bytea", ({ callback }) => callback],
-        fork: ["bytea", ({ fork }) => fork],
-        forked_from: ["uuid", ({ forkedFrom }) => forkedFrom],
-        annotations: ["text", ({ annotations }) => annotations],
-        callback_url: ["text", ({ callbackUrl }) => callbackUrl],
-      })} as given
+      select * from ${given} as given
     ), inserted as (
       insert into session (id, client, name, agent, work_dir, callback, fork, forked_from, annotations)
       select id, client, name, agent, work_dir, callback, fork, forked_from, annotations from asked order by client, name
@@ -91,10 +99,8 @@ export const insertSession = gathered(async (db, sessions: readonly NewSession[]
       select inserted.client, inserted.id, 0, 'created', asked.callback_url from inserted join asked using (id)
       where asked.callback_url is not null
     )
-    select id from inserted`.execute(db);
-  const inserted = new Set(rows.map(({ id }) => id));
-  return sessions.map(({ id }) => inserted.has(id));
-});
+    select id from inserted`,
+);
 
 /**
  * Returns a session by its name, with its latest run; undefined when it does not exist. Concurrent reads share one statement.
@@ -104,18 +110,22 @@ export async function findSession(db: Db | Transaction, name: SessionName): Prom
 }
 
 const findNamed = gathered(async (db, names: readonly SessionName[]): Promise<(SessionWithRun | undefined)[]> => {
+  const found = new Map((await findAllNamed(db, { asked: names })).map((row) => [keyOf(row), row]));
+  return names.map((name) => found.get(keyOf(name)));
+});
+
+const findAllNamed = rowStatement<{ asked: readonly SessionName[] }, SessionWithRun>(
+  { asked: { client: ["text", ({ client }) => client], name: ["text", ({ name }) => name] } },
   // A lateral join, because the planner reads all sessions of a client for a plain one.
-  const { rows } = await sql<SessionWithRun>`
+  ({ asked }) => sql`
     select session.*, run.status as run_status, run.turn as run_turn, run.terminal as run_terminal
-    from ${parameterRows(names, { client: ["text", ({ client }) => client], name: ["text", ({ name }) => name] })} as asked
+    from ${asked} as asked
     cross join lateral (
       select ${sql.join(sessionColumns.map((column) => sql.ref(column)))} from session
       where session.client = asked.client and session.name = asked.name and session.delete_time is null limit 1
     ) as session
-    left join run on run.id = session.latest_run_id`.execute(db);
-  const found = new Map(rows.map((row) => [keyOf(row), row]));
-  return names.map((name) => found.get(keyOf(name)));
-});
+    left join run on run.id = session.latest_run_id`,
+);
 
 /** Storable texts contain no U+0000. */
 function keyOf({ client, name }: SessionName): string {

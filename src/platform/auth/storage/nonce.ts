@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../database/database.ts";
 import { gathered } from "../../database/gather.ts";
-import { parameterRows } from "../../database/parameter-rows.ts";
+import { rowStatement } from "../../database/row-statement.ts";
 
 /** The nonce of a request, in the scope of the credential that signed it. */
 export interface Nonce {
@@ -16,18 +16,21 @@ export interface Nonce {
  * share one statement and one commit.
  */
 export const useNonce = gathered(async (db, nonces: readonly Nonce[]): Promise<boolean[]> => {
-  const used = parameterRows(nonces, { scope: ["text", ({ scope }) => scope], nonce: ["text", ({ nonce }) => nonce] });
+  const fresh = new Set((await insertNonces(db, { used: nonces })).map(keyOf));
+  // A nonce that several of these requests use goes to the first of them: `delete` is true once.
+  return nonces.map((nonce) => fresh.delete(keyOf(nonce)));
+});
+
+const insertNonces = rowStatement<{ used: readonly Nonce[] }, Nonce>(
+  { used: { scope: ["text", ({ scope }) => scope], nonce: ["text", ({ nonce }) => nonce] } },
   // Sorted, so that two replicas that insert the same nonces never wait for each other in a circle.
-  const { rows } = await sql<Nonce>`
+  ({ used }) => sql`
     insert into nonce (scope, nonce)
     select distinct scope, nonce from ${used} as used
     order by scope, nonce
     on conflict do nothing
-    returning scope, nonce`.execute(db);
-  const fresh = new Set(rows.map(keyOf));
-  // A nonce that several of these requests use goes to the first of them: `delete` is true once.
-  return nonces.map((nonce) => fresh.delete(keyOf(nonce)));
-});
+    returning scope, nonce`,
+);
 
 /** A nonce contains no blank. */
 function keyOf({ scope, nonce }: Nonce): string {

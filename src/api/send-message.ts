@@ -44,35 +44,49 @@ export async function sendMessage(
   request: SendMessageRequest,
   traceParent: string | undefined,
 ): Promise<SendMessageResponse> {
-  const name = { client, name: request.sessionId };
-  const given = request.message === "" ? request.messages : [userMessage(request.message)];
-  const turnOf = (session: SessionRow, messages: readonly Message[]) =>
-    nextTurn(deps, client, { session, request, messages, traceParent });
+  const given = givenMessages(request);
   // Most messages take this way: two statements. Without a run id the transaction below finds out why.
   if (isPlain(request, given) && !deps.config.sessionsSingleMessage) {
-    const session = requireFound(await findSession(deps.db, name));
-    const turn = turnOf(session, checkMessages(given, []));
+    const session = requireFound(await findSession(deps.db, { client, name: request.sessionId }));
+    const turn = nextTurn(deps, client, { session, request, messages: checkMessages(given, []), traceParent });
     const runId = await startAlone(deps, turn.start);
     if (runId !== undefined) {
       return turn.answer(runId);
     }
   }
+  return await inTransaction(deps.db, (trx) => sendWithin(trx, deps, client, request, traceParent));
+}
+
+/**
+ * Sends messages in a transaction of `inTransaction`, whose commit announces the run.
+ * @throws Fault those of `sendMessage`.
+ */
+export async function sendWithin(
+  trx: Transaction,
+  deps: ServiceDeps,
+  client: string,
+  request: SendMessageRequest,
+  traceParent: string | undefined,
+): Promise<SendMessageResponse> {
   const call = repeatable(client, SessionService.method.sendMessage, request);
-  return await inTransaction(deps.db, async (trx) => {
-    const known = await claimCall(trx, call);
-    if (known !== undefined) {
-      return known;
-    }
-    const session = requireFound(await lockSession(trx, name));
-    assertLatest(session, request.afterRunId);
-    if (deps.config.sessionsSingleMessage) {
-      await assertFirstMessage(trx, session);
-    }
-    const hasCalls = beginsWithResult(given) && !request.replaceHistory;
-    const openCalls = hasCalls ? await readOpenCalls(trx, session) : [];
-    const turn = turnOf(session, checkMessages(given, openCalls));
-    return await keepAnswer(trx, call, turn.answer(await startRun(trx, deps, turn.start)));
-  });
+  const known = await claimCall(trx, call);
+  if (known !== undefined) {
+    return known;
+  }
+  const session = requireFound(await lockSession(trx, { client, name: request.sessionId }));
+  assertLatest(session, request.afterRunId);
+  if (deps.config.sessionsSingleMessage) {
+    await assertFirstMessage(trx, session);
+  }
+  const given = givenMessages(request);
+  const hasCalls = beginsWithResult(given) && !request.replaceHistory;
+  const messages = checkMessages(given, hasCalls ? await readOpenCalls(trx, session) : []);
+  const turn = nextTurn(deps, client, { session, request, messages, traceParent });
+  return await keepAnswer(trx, call, turn.answer(await startRun(trx, deps, turn.start)));
+}
+
+function givenMessages({ message, messages }: SendMessageRequest): readonly Message[] {
+  return message === "" ? messages : [userMessage(message)];
 }
 
 /** Whether a message needs nothing but its session. */

@@ -149,24 +149,28 @@ export async function createSession(
   client: string,
   asked: CreateSessionRequest,
 ): Promise<CreateSessionResponse> {
-  const workDir = asked.workDir || (deps.workDirs.usual ?? "");
-  const request = { ...withPreset(presetsOf(deps), asked), workDir };
-  const { requestId, fork } = request;
+  const request = completeRequest(deps, asked);
+  const { requestId, fork, workDir } = request;
   // Most inserts are a single statement, which needs no transaction.
-  const response =
-    requestId === "" && fork === undefined && workDir === ""
-      ? await insertNewSession(deps.db, deps, client, request)
-      : await deps.db.transaction().execute((trx) => createOnce(trx, deps, client, request));
-  announceCallback(deps.wakeup, callbackUrlOf(request.callback, deps.config.callbackBaseUrl));
+  if (requestId !== "" || fork !== undefined || workDir !== "") {
+    return await inTransaction(deps.db, (trx) => createSessionWithin(trx, deps, client, asked));
+  }
+  const response = await insertNewSession(deps.db, deps, client, request);
+  announceSession(deps, request);
   return response;
 }
 
-async function createOnce(
+/**
+ * Creates a session in a transaction of `inTransaction`, whose commit announces it.
+ * @throws Fault those of `createSession`.
+ */
+export async function createSessionWithin(
   trx: Transaction,
   deps: ServiceDeps,
   client: string,
-  request: CreateSessionRequest,
+  asked: CreateSessionRequest,
 ): Promise<CreateSessionResponse> {
+  const request = completeRequest(deps, asked);
   const call = repeatable(client, SessionService.method.createSession, request);
   const known = await claimCall(trx, call);
   if (known !== undefined) {
@@ -177,7 +181,17 @@ async function createOnce(
     fork === undefined
       ? await insertInPlace(trx, deps, client, request)
       : await insertFork(trx, deps, client, { ...request, fork });
+  afterCommit(trx, () => announceSession(deps, request));
   return await keepAnswer(trx, call, response);
+}
+
+/** Returns the request with the settings that it leaves to the service. */
+function completeRequest(deps: ServiceDeps, asked: CreateSessionRequest): CreateSessionRequest {
+  return { ...withPreset(presetsOf(deps), asked), workDir: asked.workDir || (deps.workDirs.usual ?? "") };
+}
+
+function announceSession({ wakeup, config }: ServiceDeps, { callback }: CreateSessionRequest): void {
+  announceCallback(wakeup, callbackUrlOf(callback, config.callbackBaseUrl));
 }
 
 async function insertFork(

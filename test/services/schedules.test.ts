@@ -238,6 +238,26 @@ test("a trigger that a session refuses says so to its caller", async () => {
   await api.cancelRun(runId);
 });
 
+test("a message that is refused leaves no session behind, and the same trigger may be repeated", async () => {
+  const { api, provider, schedules, headers, comeDue } = await openSchedules();
+  provider.respond(answer("one"));
+  const session = { agent: { name: "tester" } };
+  const wrong = {
+    cron: "0 7 * * *",
+    session,
+    message: { message: "Hi", agent: { temperature: 9 } },
+    scheduleId: "wrong",
+  };
+  await schedules.createSchedule({ schedule: wrong }, { headers });
+  const trigger = () => schedules.triggerSchedule({ scheduleId: "wrong", requestId: "a" }, { headers });
+  await expect(trigger()).rejects.toMatchObject({ rawMessage: expect.stringContaining("temperature") });
+  await expect(trigger()).rejects.toMatchObject({ rawMessage: expect.stringContaining("temperature") });
+  await comeDue();
+  const get = async () => (await schedules.getSchedule({ scheduleId: "wrong" }, { headers })).schedule;
+  await until("the refusal", async () => (await get())?.lastError !== "");
+  expect((await api.listSessions({})).sessions).toEqual([]);
+});
+
 test("another client's schedule is not found, and REST has the three calls", async () => {
   const { service, provider, schedules, headers } = await openSchedules();
   provider.respond(answer("one"));

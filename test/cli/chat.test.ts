@@ -87,6 +87,23 @@ test("a conversation goes on from message to message, in a fork, and after it wa
   expect(messagesOf(provider.requests[4])).toHaveLength(7);
 });
 
+test("another agent answers with its own settings, and not with the flags of the resumed conversation", async () => {
+  const presets = { RUNNEL_AGENTS_PRESETS: 'poet={"system_prompt": "Rhyme."}' };
+  const { provider, url } = await startWithProvider({ ...model, ...presets });
+  provider.respond(answer("one"), answer("two"), answer("three"));
+  const begun = await runCommand(["run", "Hello", "--detach", "--json", "--url", url]);
+  const { session_id: sessionId } = JSON.parse(begun.stdout);
+  const chat = startChat(url, "--session", sessionId, "--set", 'system_prompt="Be brief."');
+  await chat.see("\u001b[?2004h");
+  await chat.enter("two");
+  expect(messagesOf(provider.requests[1])[0]).toMatchObject({ role: "system", content: "Be brief." });
+  await chat.enter("/agent poet");
+  await chat.enter("three");
+  expect(messagesOf(provider.requests[2])[0]).toMatchObject({ role: "system", content: "Rhyme." });
+  chat.type(controlD);
+  await chat.ended;
+});
+
 test("Ctrl-C cancels the run, clears a line, and leaves an empty one at the second time", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const chat = startChat(url);

@@ -132,6 +132,9 @@ export class Conversation {
     const request = { fork: { sessionId: origin }, preset, ...(workDir !== undefined && { workDir }) };
     const { sessionId } = await this.service.sessions.createSession(request);
     this.#sessionId = sessionId;
+    if (preset !== "") {
+      this.#replacements = undefined;
+    }
     this.say(`session ${sessionId} goes on from here; ${origin} stays as it is`);
   }
 

@@ -1,6 +1,7 @@
 // Reads the input of commands: a file, or standard input for "-", whole up to a limit, or line by line.
 
 import { createReadStream } from "node:fs";
+import { decodeUtf8 } from "../platform/base/utf8.ts";
 import { CommandError } from "./command-error.ts";
 
 /** The maximum size of a JobSpec with its wrapper, as the service limits it. */
@@ -27,6 +28,16 @@ export function assertLength(path: string, { length }: Uint8Array, bytesMax: num
   if (length > bytesMax) {
     throw new CommandError(`${nameOf(path)} is longer than ${bytesMax} bytes`, { reason: "FILE_TOO_LONG" });
   }
+}
+
+/** Decodes a text. Throws a `CommandError` that names the first invalid byte. */
+export function decodeText(name: string, bytes: Uint8Array): string {
+  const decoded = decodeUtf8(bytes);
+  if ("text" in decoded) {
+    return decoded.text;
+  }
+  const what = `${name} is not UTF-8 at byte ${decoded.invalidAt}`;
+  throw new CommandError(what, { reason: "NOT_UTF8", fix: "save it as UTF-8" });
 }
 
 /** The maximum line: more than the contract's largest message with every character escaped. */

@@ -7,7 +7,7 @@ import type { ContentElementSchema } from "#gen/runnel/v1/message_pb.js";
 import type { SendMessageRequestSchema } from "#gen/runnel/v1/session_service_pb.js";
 import { kindOf, sniffMediaType } from "../platform/base/media-type.ts";
 import { CommandError } from "./command-error.ts";
-import { readInput } from "./input.ts";
+import { decodeText, nameOf, readInput } from "./input.ts";
 
 type Input = Pick<MessageInitShape<typeof SendMessageRequestSchema>, "message" | "messages">;
 
@@ -16,7 +16,7 @@ const messageBytesMax = 4_000_000;
 
 /** Returns what SendMessage takes. The word `-` means the text of standard input. Throws a `CommandError`. */
 export async function readMessage(words: string, paths: readonly string[]): Promise<Input> {
-  const message = words === "-" ? (await readInput("-", messageBytesMax)).toString() : words;
+  const message = words === "-" ? decodeText(nameOf("-"), await readInput("-", messageBytesMax)) : words;
   if (message.trim() === "") {
     throw new CommandError("the message is empty", {
       reason: "USAGE",

@@ -1,6 +1,12 @@
 // Follows a run and prints its results. Asks a person at the terminal about the calls that wait for an approval.
 
-import { ModelError_Cause, type RunFailed, type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import {
+  ModelError_Cause,
+  type RunCompleted,
+  type RunFailed,
+  type RunResult,
+  RunResultSchema,
+} from "#gen/runnel/v1/result_pb.js";
 import { answerJson } from "./answer-json.ts";
 import { decideAtTerminal } from "./approvals.ts";
 import { mayAsk } from "./ask.ts";
@@ -60,8 +66,13 @@ const noText: TextStyle = { write: () => "", end: () => "" };
 
 async function printOutput({ payload }: RunResult): Promise<void> {
   if (payload.case === "runCompleted") {
-    await print(`${textOf(payload.value.message) || payload.value.output}\n`);
+    await print(`${outputOfCompleted(payload.value)}\n`);
   }
+}
+
+/** Returns the output of a completed run. */
+export function outputOfCompleted({ message, output }: RunCompleted): string {
+  return textOf(message) || output;
 }
 
 function noteLines(text: string, output: Output): void {

@@ -3,9 +3,11 @@
 import type { Command } from "commander";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { SendMessageResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
+import { parseJson } from "../platform/base/json/parse-object.ts";
 import { type AgentFlags, addAgentFlags, createSession, readReplacements } from "./agent-flags.ts";
 import { answerJson } from "./answer-json.ts";
 import { readSequence } from "./arguments.ts";
+import { CommandError } from "./command-error.ts";
 import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -13,7 +15,7 @@ import { leaveOnInterrupt } from "./interrupt.ts";
 import { readMessage } from "./message.ts";
 import { withModelHint } from "./models.ts";
 import { type Output, outputOf } from "./output.ts";
-import { printRun } from "./print-run.ts";
+import { outputOfCompleted, printRun } from "./print-run.ts";
 import { sendFirst } from "./send-first.ts";
 import { addServiceFlags, lineFor, type ServiceFlags } from "./target.ts";
 
@@ -115,5 +117,18 @@ export async function showRun(
   const last = await printRun({ runs, client }, { runId, after, output, signal, onlyOutput, onSeen });
   if (last?.payload.case === "runFailed") {
     process.exitCode = exitCodes.followedFailed;
+  }
+  if (last?.payload.case === "runCompleted" && onlyOutput) {
+    await assertJson(runs, runId, outputOfCompleted(last.payload.value));
+  }
+}
+
+async function assertJson(runs: Service["runs"], runId: string, answer: string): Promise<void> {
+  if (parseJson(answer) === undefined) {
+    const { run } = await runs.getRun({ runId, outputCharsMax: 1 });
+    throw new CommandError(`the answer of ${run?.model} is not JSON`, {
+      reason: "ANSWER_NOT_JSON",
+      fix: "use a model that takes a JSON Schema: `demo`, for instance, takes none",
+    });
   }
 }

@@ -238,6 +238,20 @@ test("run reads standard input, sends files, lets a preset answer, and detaches"
   });
   const empty = await runShell(`printf '' | $runnel run - --url ${url}`);
   expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining("the message is empty") });
+  const binary = await runShell(`printf 'a\\377' | $runnel run - --url ${url}`);
+  expect(binary).toMatchObject({ code: 1, stderr: expect.stringContaining("standard input is not UTF-8 at byte 1") });
+});
+
+test("with --schema, an answer that is not JSON is printed, and the command fails", async () => {
+  const { provider, url } = await startWithProvider();
+  provider.respond(answer("seven"));
+  const directory = await ownFolder();
+  writeFileSync(join(directory, "schema.json"), '{"type":"object"}');
+  const flags = ["--model", "gpt-4o", "--schema", "schema.json", "--url", url];
+  expect(await runCommand(["run", "How many?", ...flags], { directory })).toMatchObject({
+    ...{ code: 1, stdout: "seven\n" },
+    stderr: expect.stringContaining("the answer of gpt-4o is not JSON"),
+  });
 });
 
 test("--set gives other fields of the agent, and refuses one that no agent has before anything is sent", async () => {

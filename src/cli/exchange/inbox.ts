@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { systemClock } from "../../platform/base/clock.ts";
 import { hasErrorCode } from "../../platform/base/error-code.ts";
 import { CommandError } from "../command-error.ts";
+import { decodeText } from "../input.ts";
 import type { Folders } from "./folders.ts";
 import type { Taken } from "./notes.ts";
-import { decodeText, inboxBytesMax } from "./text.ts";
+import { inboxBytesMax } from "./text.ts";
 import { syncFolder } from "./whole-file.ts";
 
 /** Editors and browsers write a file in steps. After this time without a change it is complete. */

@@ -78,6 +78,7 @@ describe("new", () => {
     stage.put("inbox/other.txt", "Session: 00000000\nSequence: 1\n", 5);
     stage.put("inbox/b.txt", "tie, second by name", 6);
     stage.put("inbox/a.txt", "tie, first by name", 6);
+    stage.put("inbox/begun.txt", "", 0);
     stage.put("inbox/answer.md", done("by no .txt"), 0);
     stage.put("elsewhere.txt", done("by a link"), 0);
     symlinkSync(join(stage.directory, "elsewhere.txt"), join(stage.directory, "inbox/link.txt"));
@@ -129,6 +130,7 @@ describe("new", () => {
     ]);
     expect(stage.list("inbox")).toEqual([
       "answer.md",
+      "begun.txt",
       "folder.txt",
       "link.txt",
       "long.txt",

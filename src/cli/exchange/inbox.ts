@@ -1,5 +1,5 @@
 // The files of inbox/: every regular file `*.txt` directly in it, the oldest first, once its writer has finished. Links,
-// folders and other names never count as answers.
+// folders, empty files and other names never count as answers.
 
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -113,7 +113,8 @@ function order<T extends string | bigint>(one: T, other: T): number {
 async function look(inbox: string, name: string): Promise<InboxFile | undefined> {
   const path = join(inbox, name);
   const stats = await lstat(path, { bigint: true }).catch(whenGone);
-  return stats?.isFile()
+  // A program has made an empty file, and has not written to it yet.
+  return stats?.isFile() && stats.size > 0n
     ? { name, size: Number(stats.size), mtimeNs: stats.mtimeNs, stamp: stampOf(stats) }
     : undefined;
 }

@@ -440,7 +440,10 @@ describe("refusals", () => {
     await expect(ask({ conversation: "conv_x", previous_response_id: "resp_x" })).rejects.toMatchObject({
       status: 400,
     });
-    await expect(ask({ conversation: "conv_unknown" })).rejects.toMatchObject({ status: 404 });
+    await expect(ask({ conversation: "conv_unknown" })).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining("Conversation with id 'conv_unknown' not found."),
+    });
     await expect(client.embeddings.create({ model: "x", input: "y" })).rejects.toMatchObject({
       status: 404,
       code: "unknown_url",

@@ -4,6 +4,7 @@ import type { Message } from "#gen/lf/a2a/v1/a2a_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { newUuid } from "../../platform/base/ids.ts";
 import { findAgents, type NamedAgent } from "../in-process/agents.ts";
+import { sendFirst } from "../in-process/first-message.ts";
 import { branchIdOf } from "../in-process/named-session.ts";
 import { isReason } from "../rest/failure.ts";
 import type { A2aCall } from "./call.ts";
@@ -57,7 +58,9 @@ async function startInSession(call: A2aCall, agent: NamedAgent, message: Message
     await assertAgent(call, sessionId, isNamed ? agent.name : undefined);
   }
   const request = { sessionId, messages: [inputOf(message)], annotations: annotate(contextId, message), requestId };
-  const { runId } = await calls.call(sessions.sendMessage, { ...request, queueIfBusy: true });
+  const send = () => calls.call(sessions.sendMessage, { ...request, queueIfBusy: true });
+  // A context that the client names may have the message of another call by now.
+  const { runId } = await (message.contextId === "" ? sendFirst(calls, sessionId, send) : send());
   return runId;
 }
 

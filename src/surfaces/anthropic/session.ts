@@ -4,6 +4,7 @@
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
+import { sendFirst } from "../in-process/first-message.ts";
 import { branchIdOf } from "../in-process/named-session.ts";
 import { noTools } from "../in-process/no-tools.ts";
 import { answerOverPassingRun } from "../in-process/passing-session.ts";
@@ -57,7 +58,9 @@ async function startKept(visit: Visit, { thread, agent }: Asked, message: NewMes
     // The tools are those of the whole thread.
     const session = { agent: { ...newAgent, ...(agent.tools && { tools: agent.tools }) }, requestId };
     const { sessionId } = await calls.call(sessions.createSession, session);
-    return (await calls.call(sessions.sendMessage, { ...message, sessionId })).runId;
+    const send = () => calls.call(sessions.sendMessage, { ...message, sessionId });
+    // A repetition with the same key gets the same session, which therefore stays.
+    return (await (requestId === "" ? sendFirst(calls, sessionId, send) : send())).runId;
   }
   const name = sessionNameOf(visit);
   return name === undefined ? undefined : await startNamed(calls, branchIdOf(name), message);

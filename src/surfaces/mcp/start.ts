@@ -6,6 +6,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { newUuid } from "../../platform/base/ids.ts";
 import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
 import type { Calls } from "../in-process/calls.ts";
+import { sendFirst } from "../in-process/first-message.ts";
 import type { Params, RpcId } from "../in-process/json-rpc.ts";
 import { describeFailure, isReason } from "../rest/failure.ts";
 import type { McpCall } from "./call.ts";
@@ -98,7 +99,8 @@ async function startInSession(
   }
   const note = noteOf(call, tool, sessionId);
   const request = { sessionId, message, annotations: JSON.stringify({ mcp: note }), queueIfBusy: true };
-  const { runId } = await calls.call(sessions.sendMessage, request);
+  const send = () => calls.call(sessions.sendMessage, request);
+  const { runId } = await (given === undefined ? sendFirst(calls, sessionId, send) : send());
   return { runId, note };
 }
 

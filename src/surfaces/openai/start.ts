@@ -6,11 +6,13 @@ import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Calls } from "../in-process/calls.ts";
+import { sendFirst } from "../in-process/first-message.ts";
 import { noTools } from "../in-process/no-tools.ts";
 import { headerOf, idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
 import { annotate } from "./echo.ts";
-import { responseIdOf } from "./ids.ts";
+import { notFound } from "./errors.ts";
+import { conversationIdOf, responseIdOf } from "./ids.ts";
 import { findPlace, type Started } from "./named-session.ts";
 import { type Asked, previousNotFound } from "./response-request.ts";
 
@@ -30,7 +32,10 @@ export async function start(visit: Visit, asked: Asked): Promise<Started> {
       ...more,
     });
   if (asked.conversation !== undefined) {
-    return await send(asked.conversation, { requestId: key });
+    const { conversation } = asked;
+    return await send(conversation, { requestId: key }).catch((error: unknown) => {
+      throw isReason(error, "SESSION_NOT_FOUND") ? notFound("Conversation", conversationIdOf(conversation)) : error;
+    });
   }
   if (asked.previousRunId !== undefined) {
     return await follow(calls, asked.previousRunId, key, send);
@@ -44,7 +49,9 @@ export async function start(visit: Visit, asked: Asked): Promise<Started> {
     workDir: asked.workDir,
     requestId: key,
   });
-  return await send(sessionId, { requestId: key });
+  const sendHere = () => send(sessionId, { requestId: key });
+  // A repetition with the same key gets the same session, which therefore stays.
+  return await (key === "" ? sendFirst(calls, sessionId, sendHere) : sendHere());
 }
 
 type Send = (

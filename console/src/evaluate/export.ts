@@ -1,5 +1,6 @@
 // An evaluation as JSON: the settings of the repetitions, and each run beside its repetition and its mark.
 
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { stateNames } from "../../../src/platform/run-view/state-names.ts";
 import { failureText } from "../lib/failure-text.ts";
@@ -14,7 +15,7 @@ export async function exportEvaluation(plan: Plan, outcomes: ReadonlyMap<number,
   const repetitions = plan.sources.map((_, index) => outcomes.get(index));
   const ids = [...plan.sources, ...repetitions.flatMap((outcome) => idOf(outcome) ?? [])];
   const read = new Map<string, Run | undefined>();
-  await eachOfFew(ids, async (runId) => read.set(runId, (await runs.getRun({ runId })).run));
+  await eachOfFew(ids, async (runId) => read.set(runId, await readRun(runId)));
   const jsonOf = (runId: string | undefined) => {
     const run = runId === undefined ? undefined : read.get(runId);
     return run === undefined ? null : describe(run);
@@ -32,6 +33,18 @@ export async function exportEvaluation(plan: Plan, outcomes: ReadonlyMap<number,
     };
   });
   return JSON.stringify({ evaluation: id, model, system_prompt: systemPrompt, runs: rows }, null, 2);
+}
+
+/** Returns undefined for a run that is deleted. */
+async function readRun(runId: string): Promise<Run | undefined> {
+  try {
+    return (await runs.getRun({ runId })).run;
+  } catch (error) {
+    if (ConnectError.from(error).code === Code.NotFound) {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** Unknown numbers are null. */

@@ -121,6 +121,15 @@ test("a page that was left continues with what it had not started, and says at i
   await failed.getByRole("button", { name: "Try again" }).click();
   await failed.waitFor();
   await seeText(page, "2 of 3");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Export JSON" }).click(),
+  ]);
+  expect(JSON.parse(await readFile(await download.path(), "utf8")).runs).toMatchObject([
+    { original: { run_id: source } },
+    { original: null, repetition: null, not_started: expect.stringContaining("not found") },
+    { original: { run_id: gone } },
+  ]);
   await expectFit(page, "an evaluation with a failure");
   await page.goto(`${service.url}/console/evaluations/unknown`);
   await seeText(page, "Not found");

@@ -26,7 +26,7 @@ export type LogClient = Service["log"];
 
 /** Connects to the service at `url`. */
 export function connectTo(url: string, credentials?: Interceptor) {
-  const sessionManager = new Http2SessionManager(url);
+  const sessionManager = new SessionManager(url);
   const interceptors = credentials === undefined ? [] : [credentials];
   const transport = createGrpcTransport({ baseUrl: url, interceptors, sessionManager });
   return {
@@ -43,6 +43,24 @@ export function connectTo(url: string, credentials?: Interceptor) {
     [Symbol.dispose]: (): void => sessionManager.abort(),
   };
 }
+
+/**
+ * A manager that is aborted on a failing connection removes the listener of the error, which then ends the process. Each connection keeps
+ * another one.
+ */
+class SessionManager extends Http2SessionManager {
+  override async request(
+    ...call: Parameters<Http2SessionManager["request"]>
+  ): ReturnType<Http2SessionManager["request"]> {
+    const stream = await super.request(...call);
+    if (stream.session?.listenerCount("error", ignore) === 0) {
+      stream.session.on("error", ignore);
+    }
+    return stream;
+  }
+}
+
+function ignore(): void {}
 
 type StoredLogMethods = {
   tailRun: { methodKind: "server_streaming"; input: typeof TailRunRequestSchema; output: typeof TailRunBytesSchema };

@@ -3,9 +3,10 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type ServerHttp2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { expect, test } from "vitest";
 import { databaseUrl } from "../harness/database.ts";
+import { listenLocally } from "../harness/listen.ts";
 import { type Outcome, runCommand } from "./command.ts";
 
 /** No program listens there: ports below 1024 are not handed out, and this one has no service. */
@@ -174,10 +175,19 @@ test.each(calls.map((words) => [words]))(
 
 test("a server that is not Runnel is reported as such", async () => {
   await using server = await startPlainServer();
-  const { code, stderr } = await runCommand(["usage", "--url", server.url]);
+  await expectOtherServer(server.url);
+});
+
+test("a server that does not speak HTTP/2 is reported as such", async () => {
+  const server = createTcpServer((socket) => socket.once("data", () => socket.end("HTTP/1.0 400 Bad Request\r\n\r\n")));
+  await expectOtherServer(`http://127.0.0.1:${await listenLocally(server)}`);
+});
+
+async function expectOtherServer(url: string): Promise<void> {
+  const { code, stderr } = await runCommand(["usage", "--url", url]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^runnel: (no service at|the server at) \S+ [^\n]+\n {2}fix {6}[^\n]+--url[^\n]+\n$/);
-});
+}
 
 function expectOneLine({ code, stdout, stderr }: Outcome): void {
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

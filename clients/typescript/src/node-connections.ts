@@ -9,8 +9,26 @@ const pingIntervalMs = 20_000;
 
 /** One connection, which opens when a call needs it, and again after it broke. */
 export function openSession(url: string): Http2SessionManager {
-  return new Http2SessionManager(url, { pingIntervalMs });
+  return new SessionManager(url, { pingIntervalMs });
 }
+
+/**
+ * A manager that is aborted on a failing connection removes the listener of the error, which then ends the process. Each connection keeps
+ * another one.
+ */
+class SessionManager extends Http2SessionManager {
+  override async request(
+    ...call: Parameters<Http2SessionManager["request"]>
+  ): ReturnType<Http2SessionManager["request"]> {
+    const stream = await super.request(...call);
+    if (stream.session?.listenerCount("error", ignore) === 0) {
+      stream.session.on("error", ignore);
+    }
+    return stream;
+  }
+}
+
+function ignore(): void {}
 
 interface Connection {
   readonly transport: Transport;

@@ -117,6 +117,11 @@ export async function explainAbsence<T>(url: string, work: () => Promise<T>): Pr
     }
     const fix =
       "start one with `runnel serve` or `runnel dev`, or say with --url, RUNNEL_URL or `runnel login` where it is";
-    throw new CommandError(`no service at ${url} (${error.rawMessage})`, { reason: "UNAVAILABLE", fix, cause: error });
+    // Errors of TLS end with a line end.
+    throw new CommandError(`no service at ${url} (${error.rawMessage.trim()})`, {
+      reason: "UNAVAILABLE",
+      fix,
+      cause: error,
+    });
   }
 }

@@ -1,10 +1,11 @@
 // `runnel login` and `runnel logout`: keep the URL of a service and an API key for the commands of this user.
 
 import { type Command, InvalidArgumentError } from "commander";
+import type { ReasonName } from "../platform/base/reasons.ts";
 import { readUrl } from "./arguments.ts";
 import { askSecret, askText, mayAsk } from "./ask.ts";
 import { CommandError } from "./command-error.ts";
-import { connectTo, explainAbsence } from "./connect.ts";
+import { connectTo, explainAbsence, reasonOf } from "./connect.ts";
 import { createCredentials } from "./credentials.ts";
 import { example } from "./example.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -97,5 +98,15 @@ async function readKey(): Promise<string> {
 /** Returns the id of the client that the key belongs to. */
 async function readClient(url: string, apiKey: string): Promise<string> {
   const { system } = connectTo(url, createCredentials(apiKey, {}));
-  return (await explainAbsence(url, () => system.getUsage({}))).clientId;
+  try {
+    return (await explainAbsence(url, () => system.getUsage({}))).clientId;
+  } catch (error) {
+    if (apiKey === "" && reasonOf(error) === ("CREDENTIALS_MISSING" satisfies ReasonName)) {
+      throw new CommandError(`the service at ${url} asks for an API key, and none was given`, {
+        ...{ reason: "CREDENTIALS_MISSING", cause: error },
+        fix: "type it where `runnel login` asks for it, or give it on standard input: runnel login < key.txt",
+      });
+    }
+    throw error;
+  }
 }

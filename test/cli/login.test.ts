@@ -85,6 +85,12 @@ test("a wrong key and an absent service write nothing", async () => {
       /^runnel: invalid bearer token\n {2}fix {6}check RUNNEL_API_KEY or the key of `runnel login`/,
     ),
   });
+  expect(await login(["--url", url], "")).toMatchObject({
+    ...{ code: 1, stdout: "" },
+    stderr: expect.stringMatching(
+      /asks for an API key, and none was given\n {2}fix {6}type it where `runnel login` asks/,
+    ),
+  });
   expect(await login(["--url", "http://127.0.0.1:1"], key)).toMatchObject({
     ...{ code: 1, stdout: "" },
     stderr: expect.stringContaining("no service at http://127.0.0.1:1"),

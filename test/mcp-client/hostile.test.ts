@@ -131,6 +131,14 @@ test("two servers with one name are refused", async () => {
   expect(server.requests).toEqual([]);
 });
 
+test("a header without its value is refused: an agent that was read has lost its credentials", async () => {
+  const server = await openMcpServer((each) => plain(each, "fine"));
+  await expect(openRun([{ url: server.url, headers: [{ name: "Authorization", value: "" }] }])).rejects.toThrow(
+    'mcp server "srv": the header Authorization has no value: set it again',
+  );
+  expect(server.requests).toEqual([]);
+});
+
 test("a redirect is not followed, and no secret goes with it", async () => {
   const inner = await openHttpServer((_, response) => void response.end());
   const server = await openHttpServer((_, response) => void response.writeHead(307, { location: inner.url }).end());

@@ -43,10 +43,18 @@ const ownHeaders: ReadonlySet<string> = new Set([
   ...["keep-alive", "last-event-id", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
 ]);
 
-/** Returns the first header that a client may not set; undefined when all are permitted. */
-export function findOwnHeader({ headers }: McpServer): string | undefined {
+/** Returns why the headers of a server cannot be sent; undefined when they can. */
+export function findHeaderProblem({ headers }: McpServer): string | undefined {
   const names = headers.map(({ name }) => name.toLowerCase());
-  return names.find((name) => ownHeaders.has(name) || name.startsWith("mcp-"));
+  const own = names.find((name) => ownHeaders.has(name) || name.startsWith("mcp-"));
+  if (own !== undefined) {
+    return `the service sets the header ${own} itself`;
+  }
+  // An agent that a client has read has names alone: without this its runs would go on without their credentials.
+  const empty = headers.find(({ value }) => value === "");
+  return (
+    empty && `the header ${empty.name} has no value: set it again, since no answer of the service has values of headers`
+  );
 }
 
 const field = "agent.tools.mcp";

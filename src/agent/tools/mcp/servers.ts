@@ -5,7 +5,7 @@ import type { McpServer } from "#gen/runnel/v1/session_pb.js";
 import { suggest } from "../../../platform/base/nearest.ts";
 import type { McpServerSetting } from "../../../platform/config/mcp-servers.ts";
 import { AccessTokens } from "./access-tokens.ts";
-import { failed, findAddress, findOwnHeader, settingsOf } from "./address.ts";
+import { failed, findAddress, findHeaderProblem, settingsOf } from "./address.ts";
 import type { McpOptions, McpRun, McpTools } from "./run-servers.ts";
 import { ToolLists } from "./tool-lists.ts";
 
@@ -46,8 +46,7 @@ function check(servers: readonly McpServer[], client: string, { egress, settings
 
   function findProblem(server: McpServer): string | undefined {
     if (server.url !== "") {
-      const header = findOwnHeader(server);
-      return egress.findProblem(server.url, "mcp server") ?? (header && `the service sets the header ${header} itself`);
+      return egress.findProblem(server.url, "mcp server") ?? findHeaderProblem(server);
     }
     if (findAddress(server, client, settings) !== undefined) {
       return undefined;

@@ -345,7 +345,6 @@ describe("a reader that leaves", () => {
     const api = grpc.connect(service);
     const { sessionId, runId } = await startConversation(api);
     await until("the text", async () => (await api.listResults({ runId })).results.length > 1);
-    const before = sleepers();
     for (let visit = 0; visit < visits; visit += 1) {
       for (const { codec, contentType } of shapes) {
         for (const isSession of [true, false]) {
@@ -370,7 +369,7 @@ describe("a reader that leaves", () => {
     // When this reader has reached the end, the service has noticed that the earlier ones left.
     await api.cancelRun(runId);
     await Array.fromAsync(api.followRun(runId));
-    await until("all to be gone", () => service.app.countReaders() === 0 && sleepers() === before);
+    await until("all to be gone", () => service.app.countReaders() === 0 && sleepers() <= otherSleepersMax);
   });
 });
 
@@ -439,6 +438,8 @@ function streamHead(contentType: string, method: DescMethodServerStreaming = tai
 
 /** How often the service checks an idle stream. */
 const heartbeatMs = 15_000;
+/** The service itself looks as often for runs that have ended elsewhere, until it has found that their readers left. */
+const otherSleepersMax = 1;
 
 /** A clock that runs as usual and counts the sleepers with this delay. */
 function createCountingClock(countedMs: number): { clock: Clock; sleepers: () => number } {

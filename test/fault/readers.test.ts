@@ -4,10 +4,12 @@
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { type FakeProvider, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { modelFlags } from "../conformance/stage.ts";
+import { type Script, startFakeProvider } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
-import { startService, type TestService } from "../harness/service.ts";
+import { createHeldClock } from "../harness/held-clock.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { getRun, openCluster, openProvider, startRun } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -129,10 +131,14 @@ test("readers that never read cost neither time nor memory, and lose nothing", {
   await expectInvariants(cluster.databaseUrl);
 });
 
+/** How often the service looks whether the runs of its readers have ended. */
+const endedCheckMs = 15_000;
+
 test("a reader ahead of an active run waits for the results after its place", async () => {
   await using provider = await startFakeProvider();
   const going = Promise.withResolvers<void>();
-  const service = await startServiceWith(provider, async (wire) => {
+  const { clock, pass } = createHeldClock(endedCheckMs);
+  provider.respond(async (wire) => {
     wire.text("one");
     await going.promise;
     for (let piece = 0; piece < 5; piece++) {
@@ -140,6 +146,7 @@ test("a reader ahead of an active run waits for the results after its place", as
     }
     wire.done("stop");
   });
+  const service = await startService(modelFlags(provider), { clock });
   const client = new GrpcClient(service.target);
   const { runId } = await startRun(client, "go");
   const ahead = readLog(client, runId, 4);
@@ -152,7 +159,8 @@ test("a reader ahead of an active run waits for the results after its place", as
   expect(await following).toBe(status.OK);
   expect(normal.results.length).toBeGreaterThan(7);
   expect(await ahead).toEqual(normal.results.slice(4));
-  // It waited for results that the run, which has ended, will never have.
+  // It waits for results that the run, which has ended, will never have.
+  pass();
   expect(await beyond).toMatchObject({ code: status.OUT_OF_RANGE });
 });
 
@@ -183,12 +191,3 @@ const sayMuch: Script = (wire) => {
   wire.text("that was much");
   wire.done("stop");
 };
-
-async function startServiceWith(provider: FakeProvider, ...scripts: Script[]): Promise<TestService> {
-  provider.respond(...scripts);
-  return await startService({
-    openaiKey: "a-key",
-    openaiBaseUrl: provider.baseUrl,
-    defaultModel: "openai:fake",
-  });
-}

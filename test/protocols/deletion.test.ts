@@ -1,12 +1,14 @@
-// Each protocol can be deleted: without its folders, its packages of the contract and its lines in the two lists, the rest
-// type-checks, starts and completes a run whose call a person approves. Nothing in the rest names its words.
+// Each protocol can be deleted: its folders, its packages of the contract and its lines in the two lists. Nothing in the rest names its
+// words or imports its parts. Without several protocols the rest type-checks, starts and completes a run whose call a person approves.
 
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { protocols } from "../../src/app/protocols.ts";
+import { readSourceFiles } from "../architecture/source-file.ts";
 import { openFolder } from "../fixtures.ts";
 import { testDatabase } from "../harness/database.ts";
 
@@ -15,10 +17,19 @@ const root = join(import.meta.dirname, "../..");
 /** Allows for a type check of the whole service, and a start. */
 const deletionTimeoutMs = 120_000;
 
-test.each(protocols.map(({ name }) => name))("%s can be deleted", { timeout: deletionTimeoutMs }, async (name) => {
-  const copy = await copyWithout(name);
-  expect(await findWords(join(copy, "src"), wordsOf(name))).toEqual([]);
-  expect(await findWords(join(copy, "console/src"), [...wordsOf(name), ...importsOf(name)])).toEqual([]);
+const names = protocols.map(({ name }) => name);
+
+test.each(names)("nothing else names %s or imports its parts", async (name) => {
+  const copy = await copyWithout([name]);
+  for (const folder of ["src", "console/src"]) {
+    expect(await findWords(join(copy, folder), wordsOf(name))).toEqual([]);
+    expect(await findLostImports(copy, folder)).toEqual([]);
+  }
+});
+
+// The rest needs none of them, so what holds without several of them holds without each.
+test.each([0, 1])("without every second protocol, the rest works: %i", { timeout: deletionTimeoutMs }, async (rest) => {
+  const copy = await copyWithout(names.filter((_, index) => index % 2 === rest));
   // Threads share no checker: two of them compute 1.7 times as much.
   const { stdout } = await run(
     join(root, "node_modules/.bin/tsc"),
@@ -80,15 +91,6 @@ function wordsOf(name: string): readonly string[] {
   ];
 }
 
-/** The paths by which others could import the protocol's parts of the console and of the contract. */
-function importsOf(name: string): readonly string[] {
-  const { packages = [], views } = partsOf[name] ?? {};
-  return [
-    ...packages.map((each) => `gen/runnel/${each}`),
-    ...(views === undefined ? [] : [`./${views}`, `../${views}`, `./style/${views}.css`]),
-  ];
-}
-
 /** Returns the lines below a directory that have one of the words. */
 async function findWords(directory: string, words: readonly string[]): Promise<string[]> {
   const pattern = new RegExp(`(?<![\\w.-])(?:${words.map((word) => RegExp.escape(word)).join("|")})(?![\\w-])`);
@@ -105,16 +107,42 @@ async function findWords(directory: string, words: readonly string[]): Promise<s
   return found.flat();
 }
 
-async function copyWithout(name: string): Promise<string> {
+/** Returns the imports below a folder of the copy that lead to something that was deleted. */
+async function findLostImports(copy: string, folder: string): Promise<string[]> {
+  const files = await readSourceFiles(join(copy, folder));
+  return files.flatMap(({ path, imports }) =>
+    imports.flatMap(({ specifier }) => {
+      const target = specifier.startsWith("#") ? specifier.slice(1) : join(folder, dirname(path), specifier);
+      const isOurs = /^[#.]/.test(specifier) && copied.some((each) => target.startsWith(`${each}/`));
+      const isLost = isOurs && existsSync(join(root, target)) && !existsSync(join(copy, target));
+      return isLost ? [`${path}: ${specifier}`] : [];
+    }),
+  );
+}
+
+const copied = ["src", "gen", "migrations", "package.json", "tsconfig.json", "types", "console/src"];
+
+async function copyWithout(left: readonly string[]): Promise<string> {
+  const copy = await openFolder();
+  for (const each of copied) {
+    await cp(join(root, each), join(copy, each), { recursive: true });
+  }
+  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+  for (const name of left) {
+    await deleteProtocol(copy, name);
+  }
+  await writeFile(
+    join(copy, "tsconfig.deletion.json"),
+    JSON.stringify({ extends: "./tsconfig.json", include: ["src", "types"], exclude: [] }),
+  );
+  return copy;
+}
+
+async function deleteProtocol(copy: string, name: string): Promise<void> {
   const parts = partsOf[name];
   if (parts === undefined) {
     throw new Error(`which packages belong to ${name}?`);
   }
-  const copy = await openFolder();
-  for (const each of ["src", "gen", "migrations", "package.json", "tsconfig.json", "types", "console/src"]) {
-    await cp(join(root, each), join(copy, each), { recursive: true });
-  }
-  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
   await rm(join(copy, "src/protocols", name), { recursive: true });
   await removeLine(join(copy, "src/app/protocol-list.ts"), `"../protocols/${name}/protocol.ts"`);
   for (const each of parts.packages) {
@@ -123,6 +151,7 @@ async function copyWithout(name: string): Promise<string> {
   if (parts.views !== undefined) {
     const console = join(copy, "console/src");
     await rm(join(console, parts.views), { recursive: true });
+    await rm(join(console, `style/${parts.views}.css`));
     await removeImports(join(console, "views.ts"), `./${parts.views}/`);
     await removeImports(join(console, "signatures/panes.ts"), `../${parts.views}/`);
     await removeLine(join(console, "main.tsx"), `"./style/${parts.views}.css"`);
@@ -131,11 +160,6 @@ async function copyWithout(name: string): Promise<string> {
     await rm(join(copy, "src/cli", name), { recursive: true });
     await removeLine(join(copy, "src/cli/protocol-list.ts"), `"./${name}/commands.ts"`);
   }
-  await writeFile(
-    join(copy, "tsconfig.deletion.json"),
-    JSON.stringify({ extends: "./tsconfig.json", include: ["src", "types"], exclude: [] }),
-  );
-  return copy;
 }
 
 /** Removes the imports from a folder and the lines that use them. */

@@ -1,17 +1,13 @@
 // `providers`, `usage` and `sessions purge` against a real service.
 
 import { expect, test } from "vitest";
-import { testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
+import { startService } from "../harness/service.ts";
 import { runCommand, runInTerminal, startWithProvider } from "./command.ts";
 
 const token = "admin-token-for-the-tests";
 
 test("providers shows which can be used, and the state of their circuit breakers", async () => {
-  const { url } = await startWithProvider({
-    RUNNEL_AUTH_ADMIN_TOKEN: token,
-    RUNNEL_PROVIDERS_OPENAI_KEY: "canary-key",
-  });
+  const { url } = await startWithProvider({ authAdminToken: token, openaiKey: "canary-key" });
   const environment = { RUNNEL_ADMIN_TOKEN: token };
   const human = await runCommand(["providers", "--url", url], { environment });
   expect({ code: human.code, stderr: human.stderr }).toEqual({ code: 0, stderr: "" });
@@ -26,11 +22,7 @@ test("providers shows which can be used, and the state of their circuit breakers
 });
 
 test("usage shows today's usage beside the budget", async () => {
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_BUDGETS_CLIENT_DAY_TOKENS: "1000000",
-    RUNNEL_BUDGETS_CLIENT_DAY_USD: "2.5",
-  });
+  const { url } = await startService({ budgetClientDayTokens: 1_000_000, budgetClientDayUsd: 2.5 });
   expect((await runCommand(["run", "hello pace=0", "--url", url])).code).toBe(0);
   const human = await runCommand(["usage", "--url", url]);
   expect({ code: human.code, stderr: human.stderr }).toEqual({ code: 0, stderr: "" });
@@ -57,8 +49,7 @@ test("usage shows what was used without a budget, too", async () => {
 });
 
 test("usage by agent, model and client adds up ended runs, and clients need the admin token", async () => {
-  const env = { DATABASE_URL: await testDatabase(), RUNNEL_AUTH_ADMIN_TOKEN: "the-admin-token-of-this-test" };
-  const { url } = await startProcess(env);
+  const { url } = await startService({ authAdminToken: token });
   expect((await runCommand(["usage", "--by", "agent", "--url", url])).stdout).toMatch(/^AGENT .*US DOLLARS\n$/);
   expect((await runCommand(["run", "hello pace=0", "--url", url])).code).toBe(0);
   const times = "[\\d.]+ s +[\\d.]+ s +[\\d.]+ s +[\\d.]+ s";
@@ -73,13 +64,13 @@ test("usage by agent, model and client adds up ended runs, and clients need the 
   expect(refused).toMatchObject({ stdout: "" });
   expect(refused.code).not.toBe(0);
   const asAdmin = await runCommand(["usage", "--by", "client", "--url", url], {
-    environment: { RUNNEL_ADMIN_TOKEN: env.RUNNEL_AUTH_ADMIN_TOKEN },
+    environment: { RUNNEL_ADMIN_TOKEN: token },
   });
   expect(asAdmin.stdout).toMatch(/\nkey\/\S+ +1 +0 +0 /);
 });
 
 test("purge erases the content of a session, and is refused to programs without --yes", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
   const { session_id: sessionId, run_id: runId } = JSON.parse(run.stderr);
   for (const flags of [[], ["--json"]]) {
@@ -97,7 +88,7 @@ test("purge erases the content of a session, and is refused to programs without 
 });
 
 test("a person is asked, and only yes is accepted", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
   const { session_id: sessionId } = JSON.parse(run.stderr);
   const words = ["sessions", "purge", sessionId, "--url", url];

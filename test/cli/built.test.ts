@@ -7,8 +7,11 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/platform/base/version.ts";
 import { answer, callTools } from "../fakes/provider.ts";
+import { openProvider } from "../fault/cluster.ts";
+import { testDatabase } from "../harness/database.ts";
+import { startProcess } from "../harness/process.ts";
 import { programPath } from "../harness/program.ts";
-import { ownFolder, runCommand, startWithProvider } from "./command.ts";
+import { ownFolder, runCommand } from "./command.ts";
 
 test("the tests run the built program, which prints its version", async () => {
   expect(programPath).toMatch(/\.js$/);
@@ -31,7 +34,8 @@ test("it has the licence of each package in it, and imports no package", async (
 });
 
 test("a search of an agent is answered by the search thread", async () => {
-  const { provider, url } = await startWithProvider();
+  const { provider, environment } = await openProvider();
+  const { url } = await startProcess({ ...environment, DATABASE_URL: await testDatabase() });
   const pattern = JSON.stringify({ pattern: "needle" });
   provider.respond(callTools({ id: "call-1", name: "grep", arguments: pattern }), answer("done"));
   const directory = await ownFolder();

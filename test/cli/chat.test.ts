@@ -7,6 +7,7 @@ import { fail } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { programPath } from "../harness/program.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { runCommand, runShell, startInTerminal, startWithProvider, type TerminalCommand } from "./command.ts";
 
@@ -43,14 +44,14 @@ function startChat(url: string, ...words: string[]): Chat {
   return { ...terminal, see, enter };
 }
 
-const model = { RUNNEL_DEFAULTS_MODEL: "gpt-4o" };
+const model = { defaultModel: "gpt-4o" };
 
 function messagesOf(request: { readonly body: unknown } | undefined): unknown[] {
   return (request?.body as { messages: unknown[] } | undefined)?.messages ?? [];
 }
 
 test("a conversation goes on from message to message, in a fork, and after it was left", async () => {
-  const presets = { RUNNEL_AGENTS_PRESETS: 'poet={"system_prompt": "Rhyme."}' };
+  const presets = { agentPresets: ['poet={"system_prompt": "Rhyme."}'] };
   const { provider, url } = await startWithProvider({ ...model, ...presets });
   provider.respond(answer("Hello **you**"), answer("second"), answer("third"), answer("fourth"), answer("fifth"));
   const chat = startChat(url);
@@ -105,7 +106,7 @@ test("another agent answers with its own settings, and not with the flags of the
 });
 
 test("Ctrl-C cancels the run, clears a line, and leaves an empty one at the second time", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const chat = startChat(url);
   await chat.see("\u001b[?2004h");
   chat.type("hello words=500 pace=50\r");
@@ -126,7 +127,7 @@ test("Ctrl-C cancels the run, clears a line, and leaves an empty one at the seco
 });
 
 test("after a refused first message the conversation begins with the next one", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const chat = startChat(url, "--model", "gpt-4o");
   await chat.see("\u001b[?2004h");
   expect(await chat.enter("one")).toContain("gpt-4o");

@@ -6,11 +6,11 @@ import { chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { openFolder, openProvider } from "../fixtures.ts";
 import { authEnvironment, keyOf } from "../harness/credentials.ts";
-import { testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
 import { compileCacheEnvironment, programPath } from "../harness/program.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 
 export interface Outcome {
@@ -136,15 +136,10 @@ function baseEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** Starts a service whose OpenAI is a provider of the test. */
-export async function startWithProvider(settings: Readonly<Record<string, string>> = {}) {
+export async function startWithProvider(flags: Partial<Config> = {}) {
   const provider = await openProvider();
-  const environment = {
-    DATABASE_URL: await testDatabase(),
-    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
-    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-    ...settings,
-  };
-  return { provider, environment, ...(await startProcess(environment)) };
+  const { url } = await startService({ openaiKey: "sk-test", openaiBaseUrl: provider.baseUrl, ...flags });
+  return { provider, url };
 }
 
 /** Makes a folder that is removed with the test. It may hold an embedded Postgres. */

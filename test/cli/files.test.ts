@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openFolder } from "../fixtures.ts";
 import { credentialsOf } from "../harness/credentials.ts";
-import { testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
+import { startService } from "../harness/service.ts";
 import { runCommand, runInTerminal } from "./command.ts";
 
 const binary = Buffer.concat([Buffer.from("\0\u001b[2J"), randomBytes(100_000)]);
@@ -17,7 +16,7 @@ async function openStage() {
   await mkdir(join(workDir, "out"));
   await writeFile(join(workDir, "out/report.md"), "# Résumé\n\u001b[31mred\n");
   await writeFile(join(workDir, "out/photo.png"), binary);
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase(), RUNNEL_SESSIONS_WORK_DIRS: workDir });
+  const { url } = await startService({ sessionsWorkDirs: [workDir] });
   const body = JSON.stringify({ session_id: "work", agent: { name: "a" }, work_dir: workDir });
   await fetch(`${url}/v1/sessions`, { method: "POST", headers: credentialsOf(), body });
   const directory = await openFolder();

@@ -2,12 +2,11 @@
 
 import { expect, test } from "vitest";
 import { credentialsOf } from "../harness/credentials.ts";
-import { testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
+import { startService } from "../harness/service.ts";
 import { runCommand, runShell } from "./command.ts";
 
 async function openStage() {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const environment = { RUNNEL_URL: url };
   return {
     environment,

@@ -5,11 +5,10 @@ import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { type Outcome, ownFolder, type RunningCommand, runCommand, runInTerminal, runShell } from "./command.ts";
-import { type SignedStage, setSignedStage, specOf } from "./signed.ts";
+import { type SignedStage, setMortalStage, setSignedStage, specOf } from "./signed.ts";
 
 const uuid = "[0-9a-f-]{36}";
 /** These questions do not end by themselves. */
@@ -23,7 +22,7 @@ function jsonLines(text: string) {
   return linesOf(text).map((line) => JSON.parse(line));
 }
 
-async function submit(stage: SignedStage, changes: object = {}): Promise<string> {
+async function submit(stage: Omit<SignedStage, "service">, changes: object = {}): Promise<string> {
   const { code, stdout } = await stage.runnel("jobs", "submit", await stage.sign("signed.json", changes));
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^${uuid}\n$`)) });
   return stdout.trim();
@@ -92,7 +91,7 @@ describe("a job", () => {
   });
 
   test("that fails is printed with its error, and exit code 3", async () => {
-    const stage = await setSignedStage({ RUNNEL_JOBS_SERVED_REGIONS: "US" });
+    const stage = await setSignedStage({ jobsServedRegions: ["US"] });
     const file = await stage.sign("signed.json", { constraints: { regions: ["US", "EU"], min_regions: 2 } });
     const { code, stdout } = await stage.runnel("jobs", "submit", file, "--watch");
     expect(code).toBe(3);
@@ -275,13 +274,13 @@ test("Ctrl-C ends watch with 130 and a hint how to continue, and the job continu
 // The story: a watch follows a job. The service dies silently and comes back on the same port and database, where it takes over
 // the runs. The watch says once that it waits, repeats nothing, and ends with the job.
 test("watch survives kill -9 and restart of the service", async () => {
-  const stage = await setSignedStage();
+  const { kill, restart, ...stage } = await setMortalStage();
   const id = await submit(stage, endless);
   const watch = stage.start("jobs", "watch", id, "--json");
   await watchedJob(watch);
-  await stage.service.kill();
+  await kill();
   await until("the watch to notice", () => watch.stderr() !== "");
-  await stage.restart();
+  await restart();
   expect(await stage.runnel("jobs", "cancel", id)).toMatchObject({ code: 0 });
   const { code, stdout, stderr } = await watch.ended;
   expect(code).toBe(3);
@@ -305,10 +304,7 @@ test("the commands of the page about signed jobs work as pasted, from a new key 
     runShell(`set -eo pipefail; runnel() { $runnel "$@"; }; ${commands}`, { directory, environment });
   const made = await paste(`${commandsOf("make-key")} printf %s "$TRUSTED_KEYS_JSON" > trusted.json`);
   expect(made).toMatchObject({ code: 0, stderr: "" });
-  const { url } = await startProcess({
-    DATABASE_URL: await testDatabase(),
-    TRUSTED_KEYS_JSON: await readFile(join(directory, "trusted.json"), "utf8"),
-  });
+  const { url } = await startService({ trustKeysJson: await readFile(join(directory, "trusted.json"), "utf8") });
   await writeFile(join(directory, "spec.json"), JSON.stringify(specOf()));
   const environment = { RUNNEL_SERVER_PORT: new URL(url).port, URL: url };
   const { code, stdout, stderr } = await paste(commandsOf("run-job"), environment);

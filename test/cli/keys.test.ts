@@ -3,22 +3,18 @@
 import { expect, test } from "vitest";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
+import { startService } from "../harness/service.ts";
 import { runCommand, runShell } from "./command.ts";
 
 const token = "admin-token-for-the-tests";
 const admin = { RUNNEL_ADMIN_TOKEN: token, RUNNEL_API_KEY: "" };
-
-async function startService(): Promise<string> {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase(), RUNNEL_AUTH_ADMIN_TOKEN: token });
-  return url;
-}
 
 function keys(words: readonly string[], environment: Record<string, string> = admin) {
   return runCommand(["keys", ...words], { environment });
 }
 
 test("create prints the key alone, so that it can be piped into the environment of a caller", async () => {
-  const url = await startService();
+  const { url } = await startService({ authAdminToken: token });
   const made = await keys(["create", "--client", "billing", "--name", "in production", "--url", url]);
   expect(made).toEqual({
     code: 0,
@@ -31,7 +27,7 @@ test("create prints the key alone, so that it can be piped into the environment 
 });
 
 test("list shows all keys, newest first, or those of one client; revoke ends one", async () => {
-  const url = await startService();
+  const { url } = await startService({ authAdminToken: token });
   await keys(["create", "--client", "billing", "--expires", "30d", "--url", url]);
   const made = await keys(["create", "--client", "shipping", "--json", "--url", url]);
   const { api_key: apiKey, key } = JSON.parse(made.stdout);
@@ -61,7 +57,7 @@ test("list shows all keys, newest first, or those of one client; revoke ends one
 });
 
 test("an expiry is a duration from now, or a date", async () => {
-  const url = await startService();
+  const { url } = await startService({ authAdminToken: token });
   const endOf = async (expires: string) => {
     const { stdout } = await keys(["create", "--client", "billing", "--expires", expires, "--json", "--url", url]);
     const { create_time: createTime, expire_time: expireTime } = JSON.parse(stdout).api_key;
@@ -82,7 +78,7 @@ test("a missing or wrong admin token is reported with the fix", async () => {
     stderr:
       "runnel: no admin token is set\n  fix      set RUNNEL_ADMIN_TOKEN to what the service has as RUNNEL_AUTH_ADMIN_TOKEN\n",
   });
-  const url = await startService();
+  const { url } = await startService({ authAdminToken: token });
   const wrong = await keys(["list", "--url", url, "--json"], { RUNNEL_ADMIN_TOKEN: "another-token-of-somebody" });
   expect({ code: wrong.code, stdout: wrong.stdout }).toEqual({ code: 1, stdout: "" });
   expect(JSON.parse(wrong.stderr)).toEqual({

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findTarget } from "../../src/cli/target.ts";
 import { keyOf } from "../harness/credentials.ts";
-import { testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
 import { programPath } from "../harness/program.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { ownFolder, runCommand, startInTerminal } from "./command.ts";
 
@@ -28,8 +27,6 @@ async function openUser() {
     },
   };
 }
-
-const startService = async () => await startProcess({ DATABASE_URL: await testDatabase() });
 
 test("login keeps the URL and the key for later commands, and logout removes them", async () => {
   const { url } = await startService();

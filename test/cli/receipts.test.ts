@@ -61,7 +61,7 @@ describe("receipt", () => {
     expect(lines).toHaveLength(receipt.statement.entries);
     expect(lines.join("")).toContain("\u2028");
     await putKeys(stage);
-    await stage.service.kill();
+    await stage.service.close();
     const { code, stdout, stderr } = await stage.runnel("verify", "receipt.json", "log.jsonl", "--jwks", "jwks.json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const { entries, counts, first_hash, last_hash, started_at, ended_at, issued_at } = receipt.statement;

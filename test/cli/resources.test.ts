@@ -2,14 +2,13 @@
 
 import { expect, test } from "vitest";
 import { credentialsOf } from "../harness/credentials.ts";
-import { query, testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
+import { query } from "../harness/database.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { runCommand } from "./command.ts";
 
 async function openStage(environment: Readonly<Record<string, string>> = {}) {
-  const databaseUrl = await testDatabase();
-  const { url } = await startProcess({ DATABASE_URL: databaseUrl, ...environment });
+  const { url, databaseUrl } = await startService({}, { environment });
   return {
     ...{ url, databaseUrl },
     run: (...words: string[]) => runCommand([...words, "--url", url]),

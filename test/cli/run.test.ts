@@ -1,13 +1,15 @@
-// `run` and `tail` against a service in a process of its own: what they print, how they end, and what they survive.
+// `run` and `tail` against a service: what they print, how they end, and what they survive.
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
+import { openProvider } from "../fault/cluster.ts";
 import { testDatabase } from "../harness/database.ts";
-import { type ServiceProcess, startProcess } from "../harness/process.ts";
+import { startProcess } from "../harness/process.ts";
 import { programPath } from "../harness/program.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import {
   type Outcome,
@@ -21,7 +23,7 @@ import {
 } from "./command.ts";
 
 test("run prints the text of the model and its tools, and no control character", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const directory = await ownFolder();
   const { code, stdout, stderr } = await runCommand(["run", "list the files pace=0", "--url", url], { directory });
   expect(code).toBe(0);
@@ -31,7 +33,7 @@ test("run prints the text of the model and its tools, and no control character",
 });
 
 test("run --json prints one result a line, numbered from 1; tail --after prints the results after that", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const { code, stdout, stderr } = await runCommand(["run", "hello pace=0 words=30", "--json", "--url", url]);
   expect(code).toBe(0);
   const sequences = readSequences(stdout);
@@ -45,7 +47,7 @@ test("run --json prints one result a line, numbered from 1; tail --after prints 
 });
 
 test("run --queue waits for the run before it in its session, which run without it does not", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const first = startCommand(["run", "hello words=100 pace=20", "--json", "--url", url]);
   const { session_id: sessionId } = JSON.parse(
     await until("the session", () => first.stderr().match(/^\{.*\}$/m)?.[0]),
@@ -106,7 +108,7 @@ test("a failed run makes run and tail exit with 3", async () => {
 });
 
 test("a refusal of the service is printed with the id of the call, and exit code 1", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const refused: [words: string[], told: RegExp][] = [
     [["run", "hi", "--model", "gpt-4o"], /gpt-4o/],
     [["run", "hi", "--tools", "fly"], /fly/],
@@ -132,7 +134,7 @@ test("a refusal of the service is printed with the id of the call, and exit code
 });
 
 test("a wrong model or preset is refused with the nearest one, before and after its provider was asked", async () => {
-  const { provider, url } = await startWithProvider({ RUNNEL_AGENTS_PRESETS: "helper={}" });
+  const { provider, url } = await startWithProvider({ agentPresets: ["helper={}"] });
   provider.respond(fail(404, '{"error":{"message":"no such model","code":"model_not_found"}}'));
   const run = (...words: string[]) => runCommand(["run", "hi", ...words, "--url", url]);
   const unknown = await run("--model", "pgt-4o");
@@ -143,15 +145,14 @@ test("a wrong model or preset is refused with the nearest one, before and after 
 });
 
 test("a call beyond the rate says how long to wait and which setting limits it", async () => {
-  const limit = { RUNNEL_RATELIMIT_RPS: "1", RUNNEL_RATELIMIT_BURST: "1" };
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase(), ...limit });
+  const { url } = await startService({ rateLimitRps: 1, rateLimitBurst: 1 });
   const calls = Array.from({ length: 5 }, () => runCommand(["runs", "list", "--url", url]));
   const refused = await until("a refusal", async () => (await Promise.all(calls)).find(({ code }) => code !== 0));
   expect(refused.stderr).toMatch(/^runnel: rate limit exceeded: wait \d+(\.\d)? s\n {2}fix .*RUNNEL_RATELIMIT_RPS/);
 });
 
 test("a missing --work-dir is made when a person agrees; a program gets a usage error with the fix", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const missing = join(await ownFolder(), "it's", "new");
   const words = ["run", "list the files pace=0", "--work-dir", missing, "--url", url];
   const ask = async (answer: string): Promise<Outcome> => {
@@ -174,7 +175,7 @@ test("a missing --work-dir is made when a person agrees; a program gets a usage 
 });
 
 test("a --work-dir that the service refuses by its settings is never made", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase(), RUNNEL_SESSIONS_WORK_DIRS: "" });
+  const { url } = await startService({ sessionsWorkDirs: [] });
   const missing = join(await ownFolder(), "new");
   const { code, stderr } = await runCommand(["run", "hi", "--work-dir", missing, "--url", url]);
   expect(code).toBe(1);
@@ -182,7 +183,7 @@ test("a --work-dir that the service refuses by its settings is never made", asyn
 });
 
 test("Ctrl-C ends run with 130 and a hint how to continue, and the run continues", async () => {
-  const service = await startProcess({ DATABASE_URL: await testDatabase() });
+  const service = await startService();
   const { run, runId } = await startLongRun(service);
   await until("the run to be in the middle", () => run.stdout().split("\n").length > 10);
   run.child.kill("SIGINT");
@@ -200,7 +201,7 @@ test("Ctrl-C ends run with 130 and a hint how to continue, and the run continues
 
 test("run reads standard input, sends files, lets a preset answer, and detaches", async () => {
   const { provider, url } = await startWithProvider({
-    RUNNEL_AGENTS_PRESETS: 'poet={"model": "gpt-4o", "system_prompt": "Rhyme."}',
+    agentPresets: ['poet={"model": "gpt-4o", "system_prompt": "Rhyme."}'],
   });
   const directory = await ownFolder();
   writeFileSync(join(directory, "plan.txt"), "the plan");
@@ -277,7 +278,7 @@ test("--set gives other fields of the agent, and refuses one that no agent has b
 });
 
 test("a second Ctrl-C of a person cancels the run", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const terminal = startInTerminal([process.execPath, programPath, "run", "hello words=500 pace=50", "--url", url]);
   const runId = await until("some text", () => /run ([0-9a-f-]{36}).*demo model/s.exec(terminal.stdout())?.[1]);
   terminal.type("\u0003");
@@ -319,7 +320,7 @@ test("a person decides about the calls of a run where they are asked for, or lea
 });
 
 test("a reader that closes the pipe early ends run silently", async () => {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const script = `set -o pipefail; $runnel run 'hello words=200 pace=2' --json --url ${url} | head -1`;
   const { code, stdout, stderr } = await runShell(script);
   expect(code).toBe(0);
@@ -356,7 +357,9 @@ test("tail survives kill -9 and restart of the service", async () => {
 // The model has sent half of its answer when the service dies. Text on a terminal or in a pipe cannot be taken back, so the
 // line between the two attempts says which text to ignore.
 test("run says which text to ignore when a turn starts again", async () => {
-  const { provider, environment, ...first } = await startWithProvider();
+  const { provider, environment: ofProvider } = await openProvider();
+  const environment = { ...ofProvider, DATABASE_URL: await testDatabase() };
+  const first = await startProcess(environment);
   provider.respond(hangAfter("half of\nan answer"), answer("a whole answer"));
   const run = startCommand(["run", "hello", "--model", "gpt-4o", "--url", first.url]);
   await until("half of the answer", () => run.stdout() === "half of\nan answer");
@@ -369,7 +372,7 @@ test("run says which text to ignore when a turn starts again", async () => {
   );
 });
 
-async function startLongRun({ url }: ServiceProcess): Promise<{ run: RunningCommand; runId: string }> {
+async function startLongRun({ url }: { readonly url: string }): Promise<{ run: RunningCommand; runId: string }> {
   const run = startCommand(["run", "hello words=150 pace=20", "--json", "--url", url]);
   await until("the run to start", () => run.stderr().includes("\n"));
   return { run, runId: runIdOf(run.stderr()) };

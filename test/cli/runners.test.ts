@@ -1,4 +1,4 @@
-// `runners` against a service in a process of its own, with a worker that each test scripts.
+// `runners` against a service, with a worker that each test scripts.
 
 import { readFileSync } from "node:fs";
 import { readdir, symlink, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import type { Result, Run } from "../../clients/typescript/src/worker/runner.ts";
 import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
-import { startProcess } from "../harness/process.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { runnerOf, startWorker, testRunnerId } from "../harness/worker.ts";
 import { HandWorker } from "../runners/hand-worker.ts";
@@ -24,7 +24,7 @@ function linesOf(text: string): string[] {
 
 async function openStage(command: "serve" | "dev" = "serve") {
   const directory = await ownFolder();
-  const url = command === "dev" ? await startDev(directory) : await startServe();
+  const url = command === "dev" ? await startDev(directory) : (await startService()).url;
   const target = new URL(url).host;
   const environment = { RUNNEL_SERVER_PORT: new URL(url).port, ...(command === "dev" && { RUNNEL_API_KEY: "" }) };
   const place = { directory, environment };
@@ -54,10 +54,6 @@ async function openStage(command: "serve" | "dev" = "serve") {
       await until("the runner to be listed", async () => (await runners("list")).stdout.includes(" available "));
     },
   };
-}
-
-async function startServe(): Promise<string> {
-  return (await startProcess({ DATABASE_URL: await testDatabase() })).url;
 }
 
 /** The service knows no keys. */

@@ -3,8 +3,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { testDatabase } from "../harness/database.ts";
-import { type ServiceProcess, startProcess } from "../harness/process.ts";
+import { startProcess } from "../harness/process.ts";
+import { startService, type TestService } from "../harness/service.ts";
 import { specOf as jobSpecOf } from "../jobs/stage.ts";
 import {
   type CommandPlace,
@@ -18,7 +20,7 @@ import {
 export interface SignedStage {
   readonly folder: string;
   readonly environment: Record<string, string>;
-  readonly service: ServiceProcess;
+  readonly service: TestService;
   /** Runs a command in the folder. The service has its default address there. */
   readonly runnel: (...words: string[]) => Promise<Outcome>;
   readonly start: (...words: string[]) => RunningCommand;
@@ -26,22 +28,35 @@ export interface SignedStage {
   readonly read: (name: string) => Promise<string>;
   /** Signs a spec with these changes, writes it to a file, and returns the path. */
   readonly sign: (name: string, changes?: object) => Promise<string>;
-  readonly restart: () => Promise<void>;
 }
 
 const keyFile = "portal.pem";
 
-export async function setSignedStage(settings: Record<string, string> = {}): Promise<SignedStage> {
+export async function setSignedStage(flags: Partial<Config> = {}): Promise<SignedStage> {
+  const { folder, trustKeysJson } = await makeKey();
+  const service = await startService({ trustKeysJson, ...flags });
+  return { service, ...commandsIn(folder, service.url) };
+}
+
+/** The same with a service in a process of its own, which dies and starts again on its port and database. */
+export async function setMortalStage() {
+  const { folder, trustKeysJson } = await makeKey();
+  const environment = { DATABASE_URL: await testDatabase(), TRUSTED_KEYS_JSON: trustKeysJson };
+  const service = await startProcess(environment);
+  const restart = async (): Promise<void> => {
+    await startProcess({ ...environment, RUNNEL_SERVER_PORT: new URL(service.url).port });
+  };
+  return { kill: service.kill, restart, ...commandsIn(folder, service.url) };
+}
+
+async function makeKey(): Promise<{ folder: string; trustKeysJson: string }> {
   const folder = await ownFolder();
   const made = await runCommand(["keys", "new", "--out", keyFile, "--json"], { directory: folder });
-  const serviceEnvironment = {
-    DATABASE_URL: await testDatabase(),
-    TRUSTED_KEYS_JSON: JSON.stringify([JSON.parse(made.stdout).trusted_key]),
-    ...settings,
-  };
-  const service = await startProcess(serviceEnvironment);
-  const { port } = new URL(service.url);
-  const environment = { RUNNEL_SERVER_PORT: port };
+  return { folder, trustKeysJson: JSON.stringify([JSON.parse(made.stdout).trusted_key]) };
+}
+
+function commandsIn(folder: string, url: string): Omit<SignedStage, "service"> {
+  const environment = { RUNNEL_SERVER_PORT: new URL(url).port };
   const place: CommandPlace = { directory: folder, environment };
   const put = async (name: string, content: string | Uint8Array): Promise<string> => {
     await writeFile(join(folder, name), content);
@@ -50,7 +65,6 @@ export async function setSignedStage(settings: Record<string, string> = {}): Pro
   return {
     folder,
     environment,
-    service,
     runnel: (...words) => runCommand(words, place),
     start: (...words) => startCommand(words, place),
     put,
@@ -60,9 +74,6 @@ export async function setSignedStage(settings: Record<string, string> = {}): Pro
       const signed = await runCommand(["sign", "--key", keyFile, "--stamp"], { ...place, input });
       expect(signed).toMatchObject({ code: 0, stderr: "" });
       return await put(name, signed.stdout);
-    },
-    restart: async () => {
-      await startProcess({ ...serviceEnvironment, RUNNEL_SERVER_PORT: port });
     },
   };
 }

@@ -2,8 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import { thumbprint } from "../../src/platform/base/public-key.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { freshKey } from "../jobs/trust-stage.ts";
 import { makeSigner } from "../jobspec/signer.ts";
@@ -13,14 +15,10 @@ import { ownFolder, runCommand, startCommand } from "./command.ts";
 const token = "admin-token-for-the-tests";
 const admin = { RUNNEL_ADMIN_TOKEN: token, RUNNEL_API_KEY: "" };
 
-async function startService(more: Record<string, string> = {}): Promise<string> {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase(), RUNNEL_AUTH_ADMIN_TOKEN: token, ...more });
-  return url;
-}
-
 /** Opens a service and returns the commands against it. */
-async function openStage(more?: Record<string, string>) {
-  const url = await startService(more);
+async function openStage(flags: Partial<Config> = {}) {
+  // What a service trusts stays in its memory for a while.
+  const { url } = await startService({ authAdminToken: token, ...flags }, { own: true });
   const trust = (...words: string[]) => runCommand(["trust", ...words, "--url", url], { environment: admin });
   const ask = async (...words: string[]) => JSON.parse((await trust(...words, "--json")).stdout);
   return { trust, ask };
@@ -28,7 +26,7 @@ async function openStage(more?: Record<string, string>) {
 
 test("a key is added by its public key, under its thumbprint or a name, listed, and revoked", async () => {
   const set = freshKey().toString("base64");
-  const { trust } = await openStage({ TRUSTED_KEYS_JSON: JSON.stringify([{ kid: "from-settings", public_key: set }]) });
+  const { trust } = await openStage({ trustKeysJson: JSON.stringify([{ kid: "from-settings", public_key: set }]) });
   const [one, other] = [freshKey(), freshKey()];
   const kid = thumbprint(one);
   expect(await trust("add", one.toString("base64"))).toEqual({ code: 0, stdout: `added ${kid}\n`, stderr: "" });
@@ -94,7 +92,7 @@ test("events show the actions and their actors, newest first, all or of one type
 describe("a refusal", () => {
   test("keeps its reason and shows the fix", async () => {
     const set = freshKey().toString("base64");
-    const { trust, ask } = await openStage({ TRUSTED_KEYS_JSON: JSON.stringify([{ kid: "set", public_key: set }]) });
+    const { trust, ask } = await openStage({ trustKeysJson: JSON.stringify([{ kid: "set", public_key: set }]) });
     const fail = async (...words: string[]) => {
       const { code, stdout, stderr } = await trust(...words, "--json");
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -120,7 +118,7 @@ describe("a refusal", () => {
   test("without an admin token says whether the service or the caller lacks it", async () => {
     const none = await runCommand(["trust", "list"], { environment: { RUNNEL_API_KEY: "" } });
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("set RUNNEL_ADMIN_TOKEN") });
-    const url = await startService({ RUNNEL_AUTH_ADMIN_TOKEN: "" });
+    const { url } = await startService();
     const refused = await runCommand(["trust", "list", "--url", url, "--json"], { environment: admin });
     expect(JSON.parse(refused.stderr)).toMatchObject({
       reason: "ADMIN_NOT_CONFIGURED",
@@ -165,7 +163,7 @@ test("trust is enforced by `serve` and not by `dev`", async () => {
     expect(answer).toMatchObject({ verify: "ok", trust: "unknown" });
     return answer.error_code;
   };
-  expect(await codeAt(await startService())).toBe("trust_violation:unknown");
+  expect(await codeAt((await startProcess(environment)).url)).toBe("trust_violation:unknown");
   const dev = startCommand(["dev", "--port", "0"], { environment, directory: await ownFolder() });
   const found = await until(
     "dev to print where it is",

@@ -1,14 +1,13 @@
 // `--watch` of lists: a terminal shows the list as it is, a pipe gets what changes, and Ctrl-C is the regular end.
 
 import { expect, test } from "vitest";
-import { testDatabase } from "../harness/database.ts";
-import { startProcess } from "../harness/process.ts";
 import { programPath } from "../harness/program.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { runCommand, startCommand, startInTerminal } from "./command.ts";
 
 async function openStage() {
-  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { url } = await startService();
   const environment = { RUNNEL_URL: url };
   return {
     environment,

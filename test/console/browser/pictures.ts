@@ -26,25 +26,26 @@ export async function takePicture(
   { name, path, text, prepare }: Picture,
   options: ConsoleOptions = {},
 ): Promise<void> {
+  const viewport = { width: 1280, height: 800 };
+  const { page } = await openConsole(url, path, { viewport, ...options });
+  await prepare?.(page);
+  await seeText(page, text);
+  // The explorer and the page of a shared run have no frame with the state of the service.
+  if ((await page.locator(".service").count()) > 0) {
+    await page.locator(".service", { hasText: "service ready" }).waitFor();
+  }
+  // A stream that is new says so for a moment.
+  await page
+    .locator(".badge-text", { hasText: /^(connecting|catching up)/ })
+    .first()
+    .waitFor({ state: "detached" });
   for (const colorScheme of ["light", "dark"] as const) {
-    const viewport = { width: 1280, height: 800 };
-    const { page } = await openConsole(url, path, { colorScheme, viewport, ...options });
-    await prepare?.(page);
-    await seeText(page, text);
-    // The explorer and the page of a shared run have no frame with the state of the service.
-    if ((await page.locator(".service").count()) > 0) {
-      await page.locator(".service", { hasText: "service ready" }).waitFor();
-    }
-    // A stream that is new says so for a moment.
-    await page
-      .locator(".badge-text", { hasText: /^(connecting|catching up)/ })
-      .first()
-      .waitFor({ state: "detached" });
+    await page.emulateMedia({ colorScheme });
     const picture = await page.screenshot({ animations: "disabled" });
     expect(picture.length).toBeLessThan(bytesMax);
     if (process.env.SCREENSHOTS === "write") {
       writeFileSync(join(repositoryRoot, `docs/images/console-${name}-${colorScheme}.png`), picture);
     }
-    await page.context().close();
   }
+  await page.context().close();
 }

@@ -1,9 +1,10 @@
-// Every view of the console in every state, in both themes: nothing that axe finds, and no more width than the screen has.
+// Every view of the console in every state: nothing that axe finds, and no more width than the screen has. States have both themes in
+// turn, and one of them has both.
 
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { startService } from "../../harness/service.ts";
-import { expectAccessible, expectWidth } from "./checks.ts";
+import { expectAccessible, expectWidth, type Themes } from "./checks.ts";
 import { enterAdminToken, openConsole } from "./console-page.ts";
 import { setFullStage } from "./full-stage.ts";
 import { addressOf, goTo, readPaths } from "./pages.ts";
@@ -22,15 +23,20 @@ const calls = /\/runnel\.[\w.]+\/\w+$/;
 const forms: readonly string[] = ["/compare", "/evaluate", "/evaluate?runs=:runId", "/new", "/jobs/submit"];
 const signatures: readonly string[] = ["/signatures", "/signatures?tab=request"];
 
-/** Visits every page, and calls `check` in each. */
-async function visitAll(page: Page, ids: Readonly<Record<string, string>>, check: (path: string) => Promise<void>) {
+/** Visits every page in these themes, and calls `check` in each. */
+async function visitAll(
+  page: Page,
+  themes: Themes,
+  ids: Readonly<Record<string, string>>,
+  check: (path: string) => Promise<void>,
+) {
   for (const [index, path] of readPaths().entries()) {
     const width = widths[index % widths.length] ?? 0;
     await page.setViewportSize({ width, height: 844 });
     await goTo(page, addressOf(path, ids));
     await check(path);
     await expectWidth(page, path, width);
-    await expectAccessible(page, path);
+    await expectAccessible(page, path, { themes });
   }
 }
 
@@ -46,7 +52,7 @@ async function startEmpty(): Promise<string> {
 
 test("each view is accessible with nothing in it", { timeout: 400_000 }, async () => {
   const page = await openAsOperator(await startEmpty());
-  await visitAll(page, noIds, () => page.locator("main :is(h1, [role=alert])").first().waitFor());
+  await visitAll(page, ["dark"], noIds, () => page.locator("main :is(h1, [role=alert])").first().waitFor());
 });
 
 test("each view is accessible while it waits for its answers", { timeout: 400_000 }, async () => {
@@ -56,7 +62,7 @@ test("each view is accessible while it waits for its answers", { timeout: 400_00
   await page.reload();
   await enterAdminToken(page, authAdminToken);
   const quiet = [...forms, ...signatures, "/new-session"];
-  await visitAll(page, noIds, (path) =>
+  await visitAll(page, ["light"], noIds, (path) =>
     page
       .locator(quiet.includes(path) ? "main h1" : "main .loading[role=status]")
       .first()
@@ -71,7 +77,7 @@ test("each view is accessible when its calls fail", { timeout: 400_000 }, async 
   await page.reload();
   await enterAdminToken(page, authAdminToken);
   const quiet = [...forms, ...signatures];
-  await visitAll(page, noIds, (path) =>
+  await visitAll(page, ["dark"], noIds, (path) =>
     page
       .locator(quiet.includes(path) ? "main h1" : "main [role=alert]")
       .first()
@@ -79,14 +85,18 @@ test("each view is accessible when its calls fail", { timeout: 400_000 }, async 
   );
 });
 
-test.each([
-  ["huge", `${"unbroken".repeat(40)} ${"many words ".repeat(5_000)}`],
-  ["right-to-left", "مرحبا بالعالم، هذه رسالة (hello) طويلة"],
-  ["hostile", "<img src=x onerror=\"document.title='owned'\">\u202e\u001b[31m [a](javascript:alert(1))"],
-])("each view is accessible with %s texts, and shows them as texts", { timeout: 400_000 }, async (_, text) => {
+test.each<[what: string, text: string, themes: Themes]>([
+  ["huge", `${"unbroken".repeat(40)} ${"many words ".repeat(5_000)}`, ["light"]],
+  ["right-to-left", "مرحبا بالعالم، هذه رسالة (hello) طويلة", ["dark"]],
+  [
+    "hostile",
+    "<img src=x onerror=\"document.title='owned'\">\u202e\u001b[31m [a](javascript:alert(1))",
+    ["dark", "light"],
+  ],
+])("each view is accessible with %s texts, and shows them as texts", { timeout: 400_000 }, async (_, text, themes) => {
   const { service, ids } = await setFullStage(text, authAdminToken);
   const page = await openAsOperator(service.url);
-  await visitAll(page, ids, async () => {
+  await visitAll(page, themes, ids, async () => {
     await page.locator("main h1").first().waitFor();
     await page.locator("main:not(:has(.loading[role=status]))").waitFor();
     expect(await page.locator("main img[src=x]").count()).toBe(0);

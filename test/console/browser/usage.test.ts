@@ -62,6 +62,9 @@ async function copyRuns(url: string, from: string, name = "agent_name", factor =
        ${times}, ${amounts.join(", ")} from run, ${from} returning id)
      insert into ended_run (run_id) select id from copied`,
   );
+  const isCounted = async (): Promise<boolean> => (await query(url, "select from ended_run limit 1")).length === 0;
+  // A page that was loaded before would not ask for past days again.
+  await until("the copied runs to count", isCounted);
 }
 
 function dayOf(daysAgo: number): string {

@@ -3,14 +3,17 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
+import { afterEachFile } from "../harness/pool.ts";
 import type { PageReading } from "./page-reader.ts";
 
 let browser: Promise<Browser> | undefined;
 
 // A launch takes more than a second of CPU.
-afterAll(async () => {
-  await (await browser)?.close();
+afterEachFile(async () => {
+  const open = browser;
+  browser = undefined;
+  await (await open)?.close();
 });
 
 /** Opens an empty page in a context of its own, with cookies, storage and connections of its own. Both close with the test. */

@@ -1,6 +1,7 @@
 // The options that `npm test` and `npm run test:all` share: a few processes, and a timeout for waits without an end.
 
-import type { ViteUserConfig } from "vitest/config";
+import { matchesGlob } from "node:path";
+import type { TestProjectConfiguration, ViteUserConfig } from "vitest/config";
 
 /** Starting an embedded Postgres on a busy two-core machine takes several seconds; no healthy test comes near this. */
 const testTimeoutMs = 180_000;
@@ -11,10 +12,17 @@ const testWorkersMax = 3;
 /** What every test run needs: a Postgres and the program. */
 export const globalSetup = ["test/harness/postgres.ts", "test/harness/build.ts"];
 
-/** These count the sockets of their process, so each of them has a process of its own. */
-export const countsSockets: readonly string[] = ["test/server/port-*.test.ts"];
+/**
+ * Each of these has a process of its own: they count its sockets or timers, or need each of their statements among the limited number
+ * that the process prepares.
+ */
+const measureProcess: readonly string[] = [
+  "test/server/port-*.test.ts",
+  "test/exchanges/waiting.test.ts",
+  "test/storage/reads-of-calls.test.ts",
+];
 
-export const fileOptions = {
+const fileOptions = {
   setupFiles: ["test/harness/setup.ts"],
   pool: "forks",
   maxWorkers: testWorkersMax,
@@ -23,3 +31,18 @@ export const fileOptions = {
 } satisfies ViteUserConfig["test"];
 
 export const sharedOptions = { globalSetup, ...fileOptions } satisfies ViteUserConfig["test"];
+
+/** Returns the projects of these files: those that measure their process, and all others. */
+export function projectsOf(
+  files: readonly string[],
+  options: { readonly env: Record<string, string>; readonly maxWorkers?: number },
+): TestProjectConfiguration[] {
+  const { alone = [], shared = [] } = Object.groupBy(files, (file) =>
+    measureProcess.some((pattern) => matchesGlob(file, pattern)) ? "alone" : "shared",
+  );
+  return [
+    // Files share what they import: a third of the time went into loading the service again for each of them.
+    { test: { ...fileOptions, ...options, name: "shared", isolate: false, include: shared } },
+    { test: { ...fileOptions, ...options, name: "alone", include: alone } },
+  ];
+}

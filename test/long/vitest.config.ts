@@ -3,21 +3,13 @@
 import { randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { sharedOptions } from "../harness/vitest-options.ts";
+import { LongestFirst } from "../harness/longest-first.ts";
+import { globalSetup, projectsOf } from "../harness/vitest-options.ts";
 import { longTests } from "./long-tests.ts";
 import { signedFile } from "./signed-file.ts";
 
-/** Tests that take minutes alone: if they began last, a core would be idle. */
-const longest: readonly string[] = ["test/fault/crash-matrix/crash-matrix.test.ts"];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => longest.some((path) => moduleId.endsWith(path));
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
-  }
-}
+/** They wait for more deaths, leases and deadlines than those of `npm test`. */
+const maxWorkers = 4;
 
 /** `TEST_SEED` repeats a run. */
 const seed = process.env.TEST_SEED ?? String(randomInt(2 ** 31));
@@ -28,9 +20,8 @@ writeFileSync(signedFile, "");
 
 export default defineConfig({
   test: {
-    ...sharedOptions,
-    include: [...longTests],
+    globalSetup,
     sequence: { sequencer: LongestFirst },
-    env: { TEST_SEED: seed, TEST_SIGNED_FILE: signedFile },
+    projects: projectsOf(longTests, { maxWorkers, env: { TEST_SEED: seed, TEST_SIGNED_FILE: signedFile } }),
   },
 });

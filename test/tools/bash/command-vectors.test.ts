@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { runConfined } from "../../../src/agent/tools/bash/confined.ts";
 import { Growth } from "../../../src/agent/tools/bash/growth.ts";
 import { endToOutcome } from "../../../src/agent/tools/bash/outcome.ts";
@@ -38,6 +38,7 @@ describe.runIf(hasJail)("in the jail", () => {
     area.giveToSession();
     fill(area.outside);
     process.env.RUNNEL_TEST_SECRET = secretText;
+    onTestFinished(() => void delete process.env.RUNNEL_TEST_SECRET);
     const listener = await openListener();
     const command = expand(each.command, canary).replaceAll("7999", String(listener.port));
     const sessionId = `vector-${each.id}-${process.pid}`;

@@ -7707,7 +7707,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.GetRunRequest.output_chars_max",
-  "Maximum number of characters of the run's `output`: the rest is left out. 0 means all."
+  "Maximum number of characters of the run's `output`: the rest is left out, and `is_output_cut` says so. 0 means all."
  ],
  [
   "runnel.v1.GetRunRequest.run_id",
@@ -8335,7 +8335,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListRunsRequest.output_chars_max",
-  "Maximum number of characters of the `output` of each run: the rest is left out. 0 means all."
+  "Maximum number of characters of the `output` of each run: the rest is left out, and `is_output_cut` says so. 0 means all."
  ],
  [
   "runnel.v1.ListRunsRequest.page_size",
@@ -9478,6 +9478,10 @@ export const comments = new Map(
   "First words of the last message that started the run: at most 200 characters in one line. Unset for a message without text, and after a purge. GetRunInput has all of it."
  ],
  [
+  "runnel.v1.Run.is_output_cut",
+  "True when `output_chars_max` of the request left out a part of `output`."
+ ],
+ [
   "runnel.v1.Run.last_sequence",
   "Sequence of the terminal result; 0 while the run is active."
  ],
@@ -9611,7 +9615,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunResult",
-  "One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes."
+  "One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes, except one that asks for less of its text."
  ],
  [
   "runnel.v1.RunResult.action_requested",
@@ -9624,6 +9628,10 @@ export const comments = new Map(
  [
   "runnel.v1.RunResult.artifact_created",
   "The run created a file or another artifact."
+ ],
+ [
+  "runnel.v1.RunResult.chars_left_out",
+  "Number of characters of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the whole entry, and the hash chain of a receipt covers it."
  ],
  [
   "runnel.v1.RunResult.child_run_started",
@@ -10483,7 +10491,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.TailRunBytes",
-  "TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same on the wire, so a client may decode the responses of TailRun as this message."
+  "TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same on the wire, so a client may decode the responses of TailRun as this message. With `text_chars_max` an entry may not be as stored."
  ],
  [
   "runnel.v1.TailRunBytes.results",
@@ -10500,6 +10508,10 @@ export const comments = new Map(
  [
   "runnel.v1.TailRunRequest.run_id",
   "Id of the run."
+ ],
+ [
+  "runnel.v1.TailRunRequest.text_chars_max",
+  "Maximum number of characters of each text that repeats earlier entries: of `message.completed`, and of the message and the output of `run.completed` and `run.failed`. `chars_left_out` of such an entry counts the rest. 0 means all."
  ],
  [
   "runnel.v1.TailRunResponse",
@@ -11071,7 +11083,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.WatchRunsRequest.output_chars_max",
-  "Maximum number of characters of the `output` of each run: the rest is left out. 0 means all."
+  "Maximum number of characters of the `output` of each run: the rest is left out, and `is_output_cut` says so. 0 means all."
  ],
  [
   "runnel.v1.WatchRunsRequest.session_id",

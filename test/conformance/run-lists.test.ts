@@ -127,6 +127,7 @@ describe.each(kinds)("over $name", (kind) => {
     for (const order of [ListRunsRequest_Order.UNSPECIFIED, ListRunsRequest_Order.CHANGE_TIME]) {
       const { runs } = await api.listRuns({ order, outputCharsMax: 2 });
       expect(runs.map(({ output }) => output)).toEqual(["on", "🦊 ", "🦊 ", "🦊 ", "🦊 "]);
+      expect(runs.every((run) => run.is_output_cut === true)).toBe(true);
     }
     const first = await api.listRuns({ outputCharsMax: 2, pageSize: 1 });
     // The token fits the same list with other lengths.
@@ -135,8 +136,11 @@ describe.each(kinds)("over $name", (kind) => {
     const { runs } = await api.listRuns(rest);
     expect(runs).toMatchObject([{ output: long }]);
     const longId = String(runs[0]?.run_id);
-    expect(await api.getRun(longId, 7)).toMatchObject({ output: "🦊 and s", state: "completed" });
-    expect(await api.getRun(longId)).toMatchObject({ output: long });
+    expect(await api.getRun(longId, 7)).toMatchObject({ output: "🦊 and s", is_output_cut: true, state: "completed" });
+    expect(await api.getRun(runId, 3)).not.toHaveProperty("is_output_cut");
+    const whole = await api.getRun(longId);
+    expect(whole).toMatchObject({ output: long });
+    expect(whole).not.toHaveProperty("is_output_cut");
     expect(await api.cancelRun(longId)).toMatchObject({ output: long });
     expect(await api.getRun(runId)).toMatchObject({ output: "one" });
   });

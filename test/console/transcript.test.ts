@@ -63,3 +63,30 @@ test("the sources of a message have a row behind its text", () => {
 test("a message that differs from its chunks is shown as it is", () => {
   expect(rowsOf([delta("Helo"), message("Hello"), delta("b"), message("b")])).toEqual(["Hello", "b"]);
 });
+
+test("a text of which the log sends the beginning is that of its chunks when they begin like it and are as long", () => {
+  const transcript = new Transcript();
+  const add = (sequence: number, payload: Payload, charsLeftOut = 0): void =>
+    transcript.add(create(RunResultSchema, { sequence: BigInt(sequence), payload, charsLeftOut }));
+  const texts = (): unknown[] => transcript.rows.map(({ content }) => content.kind === "message" && content.text);
+  add(1, delta("The 🦊 "));
+  add(2, delta("sleeps."));
+  add(3, message("The 🦊"), 8);
+  expect([texts(), [...transcript.cut.keys()]]).toEqual([["The 🦊 sleeps."], []]);
+  // The chunks of this one are shorter, and there are none of the next.
+  add(4, delta("The 🦊 wakes"));
+  add(5, message("The 🦊"), 8);
+  add(6, message("The b"), 10);
+  expect([texts(), [...transcript.cut.keys()]]).toEqual([
+    ["The 🦊 sleeps.", "The 🦊 wakes", "The b"],
+    [5, 6],
+  ]);
+  const fill = (sequence: number, payload: Payload): void =>
+    transcript.fill(create(RunResultSchema, { sequence: BigInt(sequence), payload }));
+  const versions = transcript.rows.map(({ version }) => version);
+  fill(5, message("The 🦊 wakes. "));
+  fill(6, message("The bear sleeps."));
+  expect(texts()).toEqual(["The 🦊 sleeps.", "The 🦊 wakes. ", "The bear sleeps."]);
+  expect(transcript.rows.map(({ version }, index) => version > (versions[index] ?? 0))).toEqual([false, true, true]);
+  expect(transcript.cut.size).toBe(0);
+});

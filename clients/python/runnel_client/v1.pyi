@@ -258,7 +258,9 @@ class Run(_Message):
     """
     annotations: _str
     """The `annotations` of the SendMessage call, a JSON object of at most 1,024 bytes; unset for a longer one, which GetRunInput has."""
-    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ..., state: Run.State | _str | None = ..., driver: _str | None = ..., turns: _int | None = ..., takeovers: _int | None = ..., wait_reason: _str | None = ..., last_sequence: _int | None = ..., output: _str | None = ..., failure_code: _str | None = ..., error: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., deadline_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., runner_id: _str | None = ..., binding_id: _str | None = ..., model: _str | None = ..., due_time: _datetime | _Mapping[_str, _Any] | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., depth: _int | None = ..., agent_name: _str | None = ..., change_time: _datetime | _Mapping[_str, _Any] | None = ..., input_excerpt: _str | None = ..., annotations: _str | None = ...) -> None: ...
+    is_output_cut: _bool
+    """True when `output_chars_max` of the request left out a part of `output`."""
+    def __init__(self, *, run_id: _str | None = ..., session_id: _str | None = ..., state: Run.State | _str | None = ..., driver: _str | None = ..., turns: _int | None = ..., takeovers: _int | None = ..., wait_reason: _str | None = ..., last_sequence: _int | None = ..., output: _str | None = ..., failure_code: _str | None = ..., error: _str | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., start_time: _datetime | _Mapping[_str, _Any] | None = ..., end_time: _datetime | _Mapping[_str, _Any] | None = ..., deadline_time: _datetime | _Mapping[_str, _Any] | None = ..., cancel_request_time: _datetime | _Mapping[_str, _Any] | None = ..., runner_id: _str | None = ..., binding_id: _str | None = ..., model: _str | None = ..., due_time: _datetime | _Mapping[_str, _Any] | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., depth: _int | None = ..., agent_name: _str | None = ..., change_time: _datetime | _Mapping[_str, _Any] | None = ..., input_excerpt: _str | None = ..., annotations: _str | None = ..., is_output_cut: _bool | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["usage", "create_time", "start_time", "end_time", "deadline_time", "cancel_request_time", "due_time", "change_time"]) -> _bool: ...
 
 class Jwk(_Message):
@@ -2162,7 +2164,10 @@ class AsyncReceiptService(_AsyncService):
         ...
 
 class RunResult(_Message):
-    """One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes."""
+    """
+    One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes, except one that
+    asks for less of its text.
+    """
     run_id: _str
     """Id of the run that the entry belongs to."""
     sequence: _int
@@ -2178,6 +2183,11 @@ class RunResult(_Message):
     """
     runner_sequence: _int
     """Number that the runner assigned to the result; 0 for results of the host."""
+    chars_left_out: _int
+    """
+    Number of characters of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the
+    whole entry, and the hash chain of a receipt covers it.
+    """
     message_delta: MessageDelta
     """A piece of text while it is being written."""
     message_completed: MessageCompleted
@@ -2224,7 +2234,7 @@ class RunResult(_Message):
     """An MCP server has other tools than the run."""
     extension: Extension
     """A result of a type that this version does not know, kept as it arrived."""
-    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., handoff_completed: HandoffCompleted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., skills_listed: SkillsListed | _Mapping[_str, _Any] | None = ..., tools_changed: ToolsChanged | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., chars_left_out: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., handoff_completed: HandoffCompleted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., skills_listed: SkillsListed | _Mapping[_str, _Any] | None = ..., tools_changed: ToolsChanged | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "tools_changed", "extension", "payload"]) -> _bool: ...
     def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "tools_changed", "extension"] | None: ...
 
@@ -2700,7 +2710,7 @@ class GetRunRequest(_Message):
     run_id: _str
     """Id of the run."""
     output_chars_max: _int
-    """Maximum number of characters of the run's `output`: the rest is left out. 0 means all."""
+    """Maximum number of characters of the run's `output`: the rest is left out, and `is_output_cut` says so. 0 means all."""
     def __init__(self, *, run_id: _str | None = ..., output_chars_max: _int | None = ...) -> None: ...
 
 class GetRunResponse(_Message):
@@ -2795,7 +2805,7 @@ class ListRunsRequest(_Message):
     change_time_to: _Timestamp
     """Latest time of the last change, exclusive; unset means no limit."""
     output_chars_max: _int
-    """Maximum number of characters of the `output` of each run: the rest is left out. 0 means all."""
+    """Maximum number of characters of the `output` of each run: the rest is left out, and `is_output_cut` says so. 0 means all."""
     def __init__(self, *, session_id: _str | None = ..., page_size: _int | None = ..., page_token: _str | None = ..., states: _Iterable[Run.State | _str] | None = ..., create_time_from: _datetime | _Mapping[_str, _Any] | None = ..., create_time_to: _datetime | _Mapping[_str, _Any] | None = ..., agent_name: _str | None = ..., runner_id: _str | None = ..., model: _str | None = ..., error_contains: _str | None = ..., parent_run_id: _str | None = ..., root_run_id: _str | None = ..., order: ListRunsRequest.Order | _str | None = ..., change_time_from: _datetime | _Mapping[_str, _Any] | None = ..., failure_code: _str | None = ..., failure_code_not: _str | None = ..., count: _bool | None = ..., change_time_to: _datetime | _Mapping[_str, _Any] | None = ..., output_chars_max: _int | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["create_time_from", "create_time_to", "change_time_from", "change_time_to"]) -> _bool: ...
 
@@ -2866,7 +2876,7 @@ class WatchRunsRequest(_Message):
     means now.
     """
     output_chars_max: _int
-    """Maximum number of characters of the `output` of each run: the rest is left out. 0 means all."""
+    """Maximum number of characters of the `output` of each run: the rest is left out, and `is_output_cut` says so. 0 means all."""
     def __init__(self, *, session_id: _str | None = ..., after: _str | None = ..., output_chars_max: _int | None = ...) -> None: ...
 
 class WatchRunsResponse(_Message):
@@ -2885,7 +2895,12 @@ class TailRunRequest(_Message):
     """Id of the run."""
     after: _int
     """Sequence of the last result that the caller received; 0 means from the start."""
-    def __init__(self, *, run_id: _str | None = ..., after: _int | None = ...) -> None: ...
+    text_chars_max: _int
+    """
+    Maximum number of characters of each text that repeats earlier entries: of `message.completed`, and of the message and the output
+    of `run.completed` and `run.failed`. `chars_left_out` of such an entry counts the rest. 0 means all.
+    """
+    def __init__(self, *, run_id: _str | None = ..., after: _int | None = ..., text_chars_max: _int | None = ...) -> None: ...
 
 class TailRunResponse(_Message):
     """Response of TailRun."""
@@ -3000,7 +3015,7 @@ class DeleteRunResponse(_Message):
 class TailRunBytes(_Message):
     """
     TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same
-    on the wire, so a client may decode the responses of TailRun as this message.
+    on the wire, so a client may decode the responses of TailRun as this message. With `text_chars_max` an entry may not be as stored.
     """
     results: _Scalars[_bytes]
     """The encoded results, in order."""

@@ -14,7 +14,8 @@ import type { Message as Message$1, MessageChunk, ToolCall } from "./message_pb.
 export declare const file_runnel_v1_result: GenFile;
 
 /**
- * One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
+ * One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes, except one that
+ * asks for less of its text.
  *
  * @generated from message runnel.v1.RunResult
  */
@@ -61,6 +62,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
    * @generated from field: int64 runner_sequence = 6;
    */
   runnerSequence: bigint;
+
+  /**
+   * Number of characters of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the
+   * whole entry, and the hash chain of a receipt covers it.
+   *
+   * @generated from field: int32 chars_left_out = 7;
+   */
+  charsLeftOut: number;
 
   /**
    * The content of the entry. An unknown member is a type that is newer than the reader: skip it, but count its sequence.

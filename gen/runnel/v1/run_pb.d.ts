@@ -215,6 +215,13 @@ export declare type Run = Message<"runnel.v1.Run"> & {
    * @generated from field: string annotations = 28;
    */
   annotations: string;
+
+  /**
+   * True when `output_chars_max` of the request left out a part of `output`.
+   *
+   * @generated from field: bool is_output_cut = 29;
+   */
+  isOutputCut: boolean;
 };
 
 /**

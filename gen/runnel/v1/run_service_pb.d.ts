@@ -30,7 +30,7 @@ export declare type GetRunRequest = Message<"runnel.v1.GetRunRequest"> & {
   runId: string;
 
   /**
-   * Maximum number of characters of the run's `output`: the rest is left out. 0 means all.
+   * Maximum number of characters of the run's `output`: the rest is left out, and `is_output_cut` says so. 0 means all.
    *
    * @generated from field: int32 output_chars_max = 2;
    */
@@ -266,7 +266,7 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
   changeTimeTo?: Timestamp | undefined;
 
   /**
-   * Maximum number of characters of the `output` of each run: the rest is left out. 0 means all.
+   * Maximum number of characters of the `output` of each run: the rest is left out, and `is_output_cut` says so. 0 means all.
    *
    * @generated from field: int32 output_chars_max = 19;
    */
@@ -511,7 +511,7 @@ export declare type WatchRunsRequest = Message<"runnel.v1.WatchRunsRequest"> & {
   after: string;
 
   /**
-   * Maximum number of characters of the `output` of each run: the rest is left out. 0 means all.
+   * Maximum number of characters of the `output` of each run: the rest is left out, and `is_output_cut` says so. 0 means all.
    *
    * @generated from field: int32 output_chars_max = 3;
    */
@@ -578,6 +578,14 @@ export declare type TailRunRequest = Message<"runnel.v1.TailRunRequest"> & {
    * @generated from field: int64 after = 2;
    */
   after: bigint;
+
+  /**
+   * Maximum number of characters of each text that repeats earlier entries: of `message.completed`, and of the message and the output
+   * of `run.completed` and `run.failed`. `chars_left_out` of such an entry counts the rest. 0 means all.
+   *
+   * @generated from field: int32 text_chars_max = 3;
+   */
+  textCharsMax: number;
 };
 
 /**
@@ -955,7 +963,7 @@ export declare const DeleteRunResponseSchema: GenMessage<DeleteRunResponse>;
 
 /**
  * TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same
- * on the wire, so a client may decode the responses of TailRun as this message.
+ * on the wire, so a client may decode the responses of TailRun as this message. With `text_chars_max` an entry may not be as stored.
  *
  * @generated from message runnel.v1.TailRunBytes
  */

@@ -1,10 +1,17 @@
 // Makes a message of the beginning of its bytes: the fields that are whole, and as much as there is of the text that is cut.
 
-import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
+/** Bytes that decode as a message. */
+export interface ClosedMessage {
+  readonly bytes: Uint8Array;
+  /** The innermost field in which its bytes ended; undefined for a whole message. */
+  readonly cutField?: DescField | undefined;
+}
+
 /** Returns bytes that decode as the message. Those of a whole message stay as they are. */
-export function closeMessage(schema: DescMessage, bytes: Uint8Array): Uint8Array {
+export function closeMessage(schema: DescMessage, bytes: Uint8Array): ClosedMessage {
   const reader = new BinaryReader(bytes);
   let end = 0;
   try {
@@ -13,9 +20,9 @@ export function closeMessage(schema: DescMessage, bytes: Uint8Array): Uint8Array
       if (type === WireType.LengthDelimited) {
         const length = reader.uint32();
         if (reader.pos + length > reader.len) {
-          const value = closeField(schema, number, bytes.subarray(reader.pos));
-          const whole = new BinaryWriter().raw(bytes.subarray(0, end));
-          return value === undefined ? whole.finish() : whole.tag(number, type).bytes(value).finish();
+          const { value, cutField } = closeField(schema, number, bytes.subarray(reader.pos));
+          const writer = new BinaryWriter().raw(bytes.subarray(0, end));
+          return { bytes: (value === undefined ? writer : writer.tag(number, type).bytes(value)).finish(), cutField };
         }
         reader.pos += length;
       } else {
@@ -25,19 +32,26 @@ export function closeMessage(schema: DescMessage, bytes: Uint8Array): Uint8Array
     }
   } catch {
     // The bytes end within a tag or a number.
-    return bytes.subarray(0, end);
+    return { bytes: bytes.subarray(0, end) };
   }
-  return bytes;
+  return { bytes };
 }
 
-/** Returns the value of a field of which these bytes are the beginning; undefined when a part of it says nothing. */
-function closeField(schema: DescMessage, number: number, bytes: Uint8Array): Uint8Array | undefined {
+interface ClosedField {
+  /** Undefined when a part of the value says nothing. */
+  readonly value?: Uint8Array;
+  readonly cutField: DescField | undefined;
+}
+
+/** Closes a field of which these bytes are the beginning. */
+function closeField(schema: DescMessage, number: number, bytes: Uint8Array): ClosedField {
   const field = schema.fields.find((each) => each.number === number);
   if (field?.message !== undefined && field.fieldKind !== "map") {
-    return closeMessage(field.message, bytes);
+    const closed = closeMessage(field.message, bytes);
+    return { value: closed.bytes, cutField: closed.cutField ?? field };
   }
   // A decoder for a stream waits for the rest of a character.
   return field?.fieldKind === "scalar" && field.scalar === ScalarType.STRING
-    ? new TextEncoder().encode(new TextDecoder().decode(bytes, { stream: true }))
-    : undefined;
+    ? { value: new TextEncoder().encode(new TextDecoder().decode(bytes, { stream: true })), cutField: field }
+    : { cutField: field };
 }

@@ -1,8 +1,9 @@
 // Converts run rows to the contract. The end of a run is read from its terminal result.
 
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type DescField, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { ContentElementSchema, ContentPartsSchema, MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { RunCompletedSchema, RunFailedSchema, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { firstCharacters } from "../../platform/base/first-characters.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
@@ -88,7 +89,8 @@ export function runToProto(row: ClientRun, details: RunDetails = {}): Run {
 }
 
 function shorten(run: Run, outputCharsMax: number): Run {
-  return { ...run, output: firstCharacters(run.output, outputCharsMax) };
+  const output = firstCharacters(run.output, outputCharsMax);
+  return { ...run, output, isOutputCut: run.isOutputCut || output.length < run.output.length };
 }
 
 function timeField(name: string, time: Date | null) {
@@ -96,14 +98,30 @@ function timeField(name: string, time: Date | null) {
 }
 
 function terminalToProto(bytes: Uint8Array): MessageInitShape<typeof RunSchema> {
-  const { payload, usage } = decodeResult(closeMessage(RunResultSchema, bytes));
-  const used = usage === undefined ? {} : { usage };
+  const closed = closeMessage(RunResultSchema, bytes);
+  const { payload, usage } = decodeResult(closed.bytes);
+  const known = { ...(usage && { usage }), isOutputCut: closed.cutField !== undefined && cutsOutput(closed.cutField) };
   if (payload.case === "runCompleted") {
-    return { ...used, output: completedText(payload.value) };
+    return { ...known, output: completedText(payload.value) };
   }
   if (payload.case === "runFailed") {
     const { output, code, error } = payload.value;
-    return { ...used, output, failureCode: code, error };
+    return { ...known, output, failureCode: code, error };
   }
-  return used;
+  return known;
 }
+
+/** Returns whether a part of the output is missing when the bytes of a terminal result end in this field. */
+function cutsOutput(field: DescField): boolean {
+  return partsOfOutput.has(field.parent) || outputFields.has(field);
+}
+
+const partsOfOutput: ReadonlySet<unknown> = new Set([ContentPartsSchema, ContentElementSchema]);
+const outputFields: ReadonlySet<unknown> = new Set([
+  MessageSchema.field.text,
+  MessageSchema.field.parts,
+  RunCompletedSchema.field.output,
+  // It comes before the output.
+  RunFailedSchema.field.error,
+  RunFailedSchema.field.output,
+]);

@@ -3,10 +3,15 @@
 // T1  A row changes only with its version, so that a component renders again only what has changed.
 // T2  Rows from a void entry on stay and are marked: a reader has seen their text.
 // T3  A message in whose middle a call came has a row for each piece of its text, and no text is in two rows.
+// T4  A text of which the entry has only the beginning is that of the pieces before it when they begin like it and are as long. Any
+//     other one is in `cut` until `fill` takes the whole entry.
+// T4  A text that was cut counts as the text of the pieces before it when it begins like them and is as long. Any other one is in `cut`
+//     until `fill` gets the whole entry.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Citation, ContentElement, Message } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import { countCharacters } from "../base/first-characters.ts";
 
 type Payload<Case extends string> = Extract<RunResult["payload"], { case: Case }>["value"];
 
@@ -54,6 +59,13 @@ export interface Row {
   version: number;
 }
 
+/** A text of which an entry has only the beginning. */
+interface CutText {
+  /** Its row, and all that is shown of it there and in the rows before. */
+  readonly row: Row;
+  readonly shown: string;
+}
+
 /** The rows of a log. */
 export class Transcript {
   readonly rows: Row[] = [];
@@ -61,6 +73,8 @@ export class Transcript {
   plan: Payload<"planUpdated"> | undefined;
   /** Whether a call has started a run of its own. */
   hasChildren = false;
+  /** The texts to fill, by the sequence of their entry. */
+  readonly cut = new Map<number, CutText>();
   /** The row that the next piece of text belongs to. */
   #open: Row | undefined;
   /** The rows with the text of the message that is not complete yet. */
@@ -173,16 +187,41 @@ export class Transcript {
     const row = this.#openRow(entry, "message");
     const shown = this.#pieces.map(({ content }) => (content.kind === "message" ? content.text : "")).join("");
     this.#pieces = [];
-    if (text === "" || text.trim() === shown.trim()) {
+    if (text === "" || isShown(text, shown, entry.charsLeftOut)) {
       this.#close();
       return;
     }
-    if (row?.content.kind === "message") {
-      row.content.text = text;
+    if (row !== undefined) {
+      this.#setText(entry, { row, shown }, text);
     } else if (message?.role !== "tool") {
-      this.#push(entry, { ...makeMessage(message?.role ?? ""), text });
+      this.#pushText(entry, message?.role ?? "", text);
     }
     this.#close();
+  }
+
+  #pushText(entry: RunResult, role: string, text: string): void {
+    const row = this.#push(entry, { ...makeMessage(role), text });
+    this.#setText(entry, { row, shown: text }, text);
+  }
+
+  /** Gives a row the text of an entry; the beginning of one must not take the place of more. */
+  #setText({ sequence, charsLeftOut }: RunResult, cut: CutText, text: string): void {
+    if (charsLeftOut > 0) {
+      this.cut.set(Number(sequence), cut);
+    } else if (cut.row.content.kind === "message") {
+      cut.row.content.text = text;
+      cut.row.version += 1;
+    }
+  }
+
+  /** Takes the whole form of an entry whose text is in `cut`. */
+  fill(entry: RunResult): void {
+    const cut = this.cut.get(Number(entry.sequence));
+    this.cut.delete(Number(entry.sequence));
+    const text = textOfEntry(entry);
+    if (cut !== undefined && !isShown(text, cut.shown, 0)) {
+      this.#setText(entry, cut, text);
+    }
   }
 
   #cite(entry: RunResult, citations: readonly Citation[]): void {
@@ -249,10 +288,10 @@ export class Transcript {
   }
 
   #end(entry: RunResult, value: Payload<"runCompleted">): void {
-    const output = textOf(value.message) || value.output;
-    const isShown = this.rows.some(({ content, isVoid }) => content.kind === "message" && !isVoid);
-    if (!isShown && output !== "") {
-      this.#push(entry, { ...makeMessage("assistant"), text: output });
+    const output = textOfEntry(entry);
+    const hasText = this.rows.some(({ content, isVoid }) => content.kind === "message" && !isVoid);
+    if (!hasText && output !== "") {
+      this.#pushText(entry, "assistant", output);
     }
     this.#push(entry, { kind: "completed", value });
   }
@@ -295,6 +334,25 @@ const unanswered = {
   endSequence: undefined,
   childRunId: undefined,
 };
+
+/** Returns whether the text of an entry is what the pieces before it have shown. Providers leave out blanks at the ends. */
+function isShown(text: string, shown: string, charsLeftOut: number): boolean {
+  return charsLeftOut === 0
+    ? text.trim() === shown.trim()
+    : shown.startsWith(text) && countCharacters(shown) === countCharacters(text) + charsLeftOut;
+}
+
+/** Returns the text of an entry that completes a message or a run. */
+function textOfEntry({ payload }: RunResult): string {
+  switch (payload.case) {
+    case "messageCompleted":
+      return textOf(payload.value.message);
+    case "runCompleted":
+      return textOf(payload.value.message) || payload.value.output;
+    default:
+      return "";
+  }
+}
 
 function makeMessage(role: string) {
   return { kind: "message", role: role === "" ? "assistant" : role, text: "", isLive: false } as const;

@@ -284,7 +284,8 @@ func (PlanEntry_Priority) EnumDescriptor() ([]byte, []int) {
 	return file_runnel_v1_result_proto_rawDescGZIP(), []int{25, 1}
 }
 
-// One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
+// One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes, except one that
+// asks for less of its text.
 type RunResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run that the entry belongs to.
@@ -300,6 +301,9 @@ type RunResult struct {
 	PurgedSha256 string `protobuf:"bytes,5,opt,name=purged_sha256,json=purgedSha256,proto3" json:"purged_sha256,omitempty"`
 	// Number that the runner assigned to the result; 0 for results of the host.
 	RunnerSequence int64 `protobuf:"varint,6,opt,name=runner_sequence,json=runnerSequence,proto3" json:"runner_sequence,omitempty"`
+	// Number of characters of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the
+	// whole entry, and the hash chain of a receipt covers it.
+	CharsLeftOut int32 `protobuf:"varint,7,opt,name=chars_left_out,json=charsLeftOut,proto3" json:"chars_left_out,omitempty"`
 	// The content of the entry. An unknown member is a type that is newer than the reader: skip it, but count its sequence.
 	//
 	// Types that are valid to be assigned to Payload:
@@ -400,6 +404,13 @@ func (x *RunResult) GetPurgedSha256() string {
 func (x *RunResult) GetRunnerSequence() int64 {
 	if x != nil {
 		return x.RunnerSequence
+	}
+	return 0
+}
+
+func (x *RunResult) GetCharsLeftOut() int32 {
+	if x != nil {
+		return x.CharsLeftOut
 	}
 	return 0
 }
@@ -2595,7 +2606,7 @@ var File_runnel_v1_result_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\xf3\x12\n" +
+	"\x16runnel/v1/result.proto\x12\trunnel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x17runnel/v1/message.proto\x1a\x15runnel/v1/usage.proto\"\x99\x13\n" +
 	"\tRunResult\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12;\n" +
@@ -2603,7 +2614,8 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"createTime\x12&\n" +
 	"\x05usage\x18\x04 \x01(\v2\x10.runnel.v1.UsageR\x05usage\x12#\n" +
 	"\rpurged_sha256\x18\x05 \x01(\tR\fpurgedSha256\x12'\n" +
-	"\x0frunner_sequence\x18\x06 \x01(\x03R\x0erunnerSequence\x12V\n" +
+	"\x0frunner_sequence\x18\x06 \x01(\x03R\x0erunnerSequence\x12$\n" +
+	"\x0echars_left_out\x18\a \x01(\x05R\fcharsLeftOut\x12V\n" +
 	"\rmessage_delta\x18\n" +
 	" \x01(\v2\x17.runnel.v1.MessageDeltaB\x16\xaa\xd9\xf4\a\x11\n" +
 	"\rmessage.delta\x10\x01H\x00R\fmessageDelta\x12f\n" +

@@ -153,7 +153,9 @@ type Run struct {
 	// after a purge. GetRunInput has all of it.
 	InputExcerpt string `protobuf:"bytes,27,opt,name=input_excerpt,json=inputExcerpt,proto3" json:"input_excerpt,omitempty"`
 	// The `annotations` of the SendMessage call, a JSON object of at most 1,024 bytes; unset for a longer one, which GetRunInput has.
-	Annotations   string `protobuf:"bytes,28,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	Annotations string `protobuf:"bytes,28,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	// True when `output_chars_max` of the request left out a part of `output`.
+	IsOutputCut   bool `protobuf:"varint,29,opt,name=is_output_cut,json=isOutputCut,proto3" json:"is_output_cut,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -384,11 +386,18 @@ func (x *Run) GetAnnotations() string {
 	return ""
 }
 
+func (x *Run) GetIsOutputCut() bool {
+	if x != nil {
+		return x.IsOutputCut
+	}
+	return false
+}
+
 var File_runnel_v1_run_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_run_proto_rawDesc = "" +
 	"\n" +
-	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\xb2\v\n" +
+	"\x13runnel/v1/run.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\x1a\x15runnel/v1/usage.proto\"\xdb\v\n" +
 	"\x03Run\x12\x1a\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x03\xe0A\x03R\x05runId\x12\"\n" +
 	"\n" +
@@ -426,7 +435,8 @@ const file_runnel_v1_run_proto_rawDesc = "" +
 	"changeTime\x12(\n" +
 	"\rinput_excerpt\x18\x1b \x01(\tB\x03\xe0A\x03R\finputExcerpt\x12,\n" +
 	"\vannotations\x18\x1c \x01(\tB\n" +
-	"\xe0A\x03\xa2\xd9\xf4\a\x02\b\x01R\vannotations\"\xe8\x01\n" +
+	"\xe0A\x03\xa2\xd9\xf4\a\x02\b\x01R\vannotations\x12'\n" +
+	"\ris_output_cut\x18\x1d \x01(\bB\x03\xe0A\x03R\visOutputCut\"\xe8\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\fSTATE_QUEUED\x10\x01\x1a\v\xc2\xd9\xf4\a\x06queued\x12\x1f\n" +

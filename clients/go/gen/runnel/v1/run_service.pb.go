@@ -79,7 +79,7 @@ type GetRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Maximum number of characters of the run's `output`: the rest is left out. 0 means all.
+	// Maximum number of characters of the run's `output`: the rest is left out, and `is_output_cut` says so. 0 means all.
 	OutputCharsMax int32 `protobuf:"varint,2,opt,name=output_chars_max,json=outputCharsMax,proto3" json:"output_chars_max,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -344,7 +344,7 @@ type ListRunsRequest struct {
 	Count bool `protobuf:"varint,17,opt,name=count,proto3" json:"count,omitempty"`
 	// Latest time of the last change, exclusive; unset means no limit.
 	ChangeTimeTo *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=change_time_to,json=changeTimeTo,proto3" json:"change_time_to,omitempty"`
-	// Maximum number of characters of the `output` of each run: the rest is left out. 0 means all.
+	// Maximum number of characters of the `output` of each run: the rest is left out, and `is_output_cut` says so. 0 means all.
 	OutputCharsMax int32 `protobuf:"varint,19,opt,name=output_chars_max,json=outputCharsMax,proto3" json:"output_chars_max,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -859,7 +859,7 @@ type WatchRunsRequest struct {
 	// `cursor` of the last response that the caller received: the active runs come first, and those that have ended since. Unset
 	// means now.
 	After string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
-	// Maximum number of characters of the `output` of each run: the rest is left out. 0 means all.
+	// Maximum number of characters of the `output` of each run: the rest is left out, and `is_output_cut` says so. 0 means all.
 	OutputCharsMax int32 `protobuf:"varint,3,opt,name=output_chars_max,json=outputCharsMax,proto3" json:"output_chars_max,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1001,7 +1001,10 @@ type TailRunRequest struct {
 	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// Sequence of the last result that the caller received; 0 means from the start.
-	After         int64 `protobuf:"varint,2,opt,name=after,proto3" json:"after,omitempty"`
+	After int64 `protobuf:"varint,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Maximum number of characters of each text that repeats earlier entries: of `message.completed`, and of the message and the output
+	// of `run.completed` and `run.failed`. `chars_left_out` of such an entry counts the rest. 0 means all.
+	TextCharsMax  int32 `protobuf:"varint,3,opt,name=text_chars_max,json=textCharsMax,proto3" json:"text_chars_max,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1046,6 +1049,13 @@ func (x *TailRunRequest) GetRunId() string {
 func (x *TailRunRequest) GetAfter() int64 {
 	if x != nil {
 		return x.After
+	}
+	return 0
+}
+
+func (x *TailRunRequest) GetTextCharsMax() int32 {
+	if x != nil {
+		return x.TextCharsMax
 	}
 	return 0
 }
@@ -1799,7 +1809,7 @@ func (*DeleteRunResponse) Descriptor() ([]byte, []int) {
 }
 
 // TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same
-// on the wire, so a client may decode the responses of TailRun as this message.
+// on the wire, so a client may decode the responses of TailRun as this message. With `text_chars_max` an entry may not be as stored.
 type TailRunBytes struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The encoded results, in order.
@@ -1933,11 +1943,12 @@ const file_runnel_v1_run_service_proto_rawDesc = "" +
 	"\x03run\x18\x02 \x01(\v2\x0e.runnel.v1.RunB\b\xb2\xd9\xf4\a\x03runH\x00R\x03run:\x0f\x9a\xd9\xf4\a\n" +
 	"\n" +
 	"\x06cursor\x10\x01B\b\n" +
-	"\x06change\"i\n" +
+	"\x06change\"\x98\x01\n" +
 	"\x0eTailRunRequest\x12\x1f\n" +
 	"\x06run_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\x05runId\x126\n" +
 	"\x05after\x18\x02 \x01(\x03B \xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\xba\xd9\xf4\a\v\n" +
-	"\tafter_seqR\x05after\"A\n" +
+	"\tafter_seqR\x05after\x12-\n" +
+	"\x0etext_chars_max\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\ftextCharsMax\"A\n" +
 	"\x0fTailRunResponse\x12.\n" +
 	"\aresults\x18\x01 \x03(\v2\x14.runnel.v1.RunResultR\aresults\"[\n" +
 	"\x12TailRunTreeRequest\x12\x1f\n" +

@@ -5,15 +5,21 @@ import { Link } from "wouter";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { timeOf, typeName } from "../../../src/platform/run-view/transcript.ts";
 import { download } from "../lib/download.ts";
+import { failureText } from "../lib/failure-text.ts";
 import { formatCount, formatDuration } from "../lib/format.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { Loading } from "../ui/notice.tsx";
+import { showToast } from "../ui/toasts.tsx";
 import { VirtualList, type VirtualListHandle } from "../ui/virtual-list.tsx";
 import { entryJson } from "./entry-json.ts";
+import type { EntrySearch } from "./entry-search.ts";
+import type { LogEntries } from "./log-entries.ts";
 import type { RunLog } from "./run-log.ts";
+import { useEntrySearch } from "./use-entry-search.ts";
 
 const rowPx = 26;
 /** A line shows no more, and long texts would slow the list down. */
@@ -34,17 +40,14 @@ export function EntriesPane({
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<VirtualListHandle>(null);
   const { entries } = log;
-  const { length } = entries;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the array stays the same and grows.
-  const shown = useMemo(() => findEntries(entries, text), [entries, length, text]);
-  const chosen = sequence === undefined ? undefined : entries[sequence - 1];
-  const chosenText = useMemo(() => (chosen === undefined ? "" : JSON.stringify(entryJson(chosen), null, 2)), [chosen]);
-  const index = chosen === undefined ? -1 : shown.indexOf(chosen);
+  const found = useEntrySearch(log, text);
+  const count = found.isOn ? found.found.length : entries.count;
+  const sequenceAt = (at: number): number => (found.isOn ? (found.found[at] ?? 0) : at + 1);
+  const index = indexOf(sequence, found, entries);
   const move = (by: number): void => {
-    const next = Math.min(shown.length - 1, Math.max(0, index + by));
-    const entry = shown[next];
-    if (entry !== undefined) {
-      onSelect(Number(entry.sequence));
+    const next = Math.min(count - 1, Math.max(0, index + by));
+    if (next >= 0) {
+      onSelect(sequenceAt(next));
       list.current?.focus(next);
     }
   };
@@ -57,7 +60,7 @@ export function EntriesPane({
       list.current?.scrollTo(index);
     }
   }, [index, sequence]);
-  const startMs = entries[0] === undefined ? 0 : timeOf(entries[0]);
+  const startMs = entries.first === undefined ? 0 : timeOf(entries.first);
   return (
     <div className="entries">
       <div className="entries-tools">
@@ -75,15 +78,12 @@ export function EntriesPane({
           />
         </label>
         <span className="hint" role="status">
-          {formatCount(shown.length)} {shown.length === 1 ? "entry" : "entries"}
+          {formatCount(count)} {count === 1 ? "entry" : "entries"}
+          {!found.isDone && " so far"}
         </span>
         <div className="spacer" />
-        <CopyButton label="Copy all" what="all entries" text={() => toLines(shown)} />
-        <button
-          type="button"
-          className="button"
-          onClick={() => download(`run-${log.runId}.jsonl`, toLines(shown), "application/jsonl")}
-        >
+        <CopyButton label="Copy all" what="all entries" text={() => found.toLines()} />
+        <button type="button" className="button" onClick={() => void save(log.runId, found)}>
           <Icon name="download" />
           Download
         </button>
@@ -93,27 +93,23 @@ export function EntriesPane({
         className="entries-rows"
         role="list"
         label="Entries"
-        count={shown.length}
+        count={count}
         rowPx={rowPx}
         keep={index}
-        keyOf={(at) => Number(shown[at]?.sequence ?? at)}
-        render={(at) => {
-          const entry = shown[at];
-          return (
-            entry && (
-              <EntryLine
-                entry={entry}
-                href={entryAddress(Number(entry.sequence))}
-                startMs={startMs}
-                isChosen={entry === chosen}
-              />
-            )
-          );
-        }}
+        keyOf={sequenceAt}
+        render={(at) => (
+          <EntryLine
+            entries={entries}
+            sequence={sequenceAt(at)}
+            href={entryAddress(sequenceAt(at))}
+            startMs={startMs}
+            isChosen={at === index}
+          />
+        )}
       />
-      {chosen !== undefined && (
+      {sequence !== undefined && sequence <= entries.count && (
         <div className="entry-detail">
-          <CodeBlock key={sequence} label={`entry ${sequence}`} text={chosenText} language="json" />
+          <EntryDetail key={sequence} entries={entries} sequence={sequence} />
         </div>
       )}
     </div>
@@ -121,24 +117,63 @@ export function EntriesPane({
 }
 
 function EntryLine({
-  entry,
+  entries,
+  sequence,
   href,
   startMs,
   isChosen,
 }: {
-  readonly entry: RunResult;
+  readonly entries: LogEntries;
+  readonly sequence: number;
   readonly href: string;
   readonly startMs: number;
   readonly isChosen: boolean;
 }) {
+  const entry = entries.at(sequence);
+  useEffect(() => {
+    if (entry === undefined) {
+      entries.load(sequence);
+    }
+  });
   return (
     <Link href={href} replace className="entry mono" aria-current={isChosen ? "true" : undefined}>
-      <span className="entry-sequence">#{Number(entry.sequence)}</span>
-      <span className="entry-time">+{formatDuration(timeOf(entry) - startMs)}</span>
-      <span className="entry-type">{typeName(entry)}</span>
-      <span className="entry-text">{visibleText(preview(entry))}</span>
+      <span className="entry-sequence">#{sequence}</span>
+      <span className="entry-time">{entry && `+${formatDuration(timeOf(entry) - startMs)}`}</span>
+      <span className="entry-type">{entry && typeName(entry)}</span>
+      <span className="entry-text">{entry === undefined ? "…" : visibleText(preview(entry))}</span>
     </Link>
   );
+}
+
+function EntryDetail({ entries, sequence }: { readonly entries: LogEntries; readonly sequence: number }) {
+  const entry = entries.at(sequence);
+  const isWhole = entry?.charsLeftOut === 0;
+  useEffect(() => {
+    if (!isWhole) {
+      entries.load(sequence);
+    }
+  });
+  const text = useMemo(
+    () => (entry === undefined || !isWhole ? "" : JSON.stringify(entryJson(entry), null, 2)),
+    [entry, isWhole],
+  );
+  return isWhole ? <CodeBlock label={`entry ${sequence}`} text={text} language="json" /> : <Loading what="the entry" />;
+}
+
+/** Returns the place of the chosen entry in the list; -1 where the list does not have it. */
+function indexOf(sequence: number | undefined, found: EntrySearch, entries: LogEntries): number {
+  if (sequence === undefined || found.isOn) {
+    return found.found.indexOf(sequence ?? 0);
+  }
+  return sequence <= entries.count ? sequence - 1 : -1;
+}
+
+async function save(runId: string, found: EntrySearch): Promise<void> {
+  try {
+    download(`run-${runId}.jsonl`, await found.toLines(), "application/jsonl");
+  } catch (failure) {
+    showToast({ tone: "bad", text: `The entries could not be read: ${failureText(failure)}` });
+  }
 }
 
 /** An entry never changes, and a long one takes a while. */
@@ -158,18 +193,4 @@ function writePreview(entry: RunResult): string {
   }
   const { [typeName(entry).replaceAll(".", "_")]: body = {} } = entryJson(entry);
   return JSON.stringify(body).slice(0, previewChars);
-}
-
-/** Returns the entries whose type or JSON has the text, in capitals or not. */
-export function findEntries(entries: readonly RunResult[], text: string): readonly RunResult[] {
-  const wanted = text.trim().toLowerCase();
-  return wanted === ""
-    ? [...entries]
-    : entries.filter((entry) =>
-        `${typeName(entry)} ${JSON.stringify(entryJson(entry))}`.toLowerCase().includes(wanted),
-      );
-}
-
-function toLines(entries: readonly RunResult[]): string {
-  return `${entries.map((entry) => JSON.stringify(entryJson(entry))).join("\n")}\n`;
 }

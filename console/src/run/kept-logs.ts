@@ -6,11 +6,14 @@ import { onOtherKey } from "../api/access.ts";
 import { probe } from "../api/service-state.ts";
 import { transport } from "../api/transport.ts";
 import { follow } from "../lib/stream.ts";
+import type { ReadEntries } from "./log-entries.ts";
 import { RunLog, useLog } from "./run-log.ts";
 
 const runs = createClient(RunService, transport);
 /** Logs that stay in memory after their view is closed: going back shows them at once. */
 const keptMax = 5;
+/** A text that repeats its pieces is known by its beginning and its length. */
+const textCharsMax = 10_000;
 const kept = new Map<string, RunLog>();
 onOtherKey((isSameClient) => {
   if (!isSameClient) {
@@ -28,7 +31,7 @@ export function useRunLog(runId: string): RunLog {
 }
 
 function logOf(runId: string): RunLog {
-  const log = kept.get(runId) ?? new RunLog(runId, followByKey);
+  const log = kept.get(runId) ?? new RunLog(runId, { follow: followByKey, read: readByKey(runId) });
   // The order of the map is the order of use.
   kept.delete(runId);
   kept.set(runId, log);
@@ -43,7 +46,8 @@ function logOf(runId: string): RunLog {
 
 function followByKey(log: RunLog): () => void {
   return follow({
-    open: (signal) => runs.tailRun({ runId: log.runId, after: BigInt(log.cursor) }, { signal, timeoutMs: 0 }),
+    open: (signal) =>
+      runs.tailRun({ runId: log.runId, after: BigInt(log.cursor), textCharsMax }, { signal, timeoutMs: 0 }),
     take: ({ results }) => log.take(results),
     onPhase: (phase) => {
       log.setPhase(phase);
@@ -53,4 +57,20 @@ function followByKey(log: RunLog): () => void {
     },
     onResume: () => log.countResume(),
   });
+}
+
+function readByKey(runId: string): ReadEntries {
+  return async function* (after) {
+    const leave = new AbortController();
+    try {
+      for await (const { results } of runs.tailRun(
+        { runId, after: BigInt(after) },
+        { signal: leave.signal, timeoutMs: 0 },
+      )) {
+        yield results;
+      }
+    } finally {
+      leave.abort();
+    }
+  };
 }

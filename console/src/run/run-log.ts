@@ -1,8 +1,10 @@
 // The log of one run, as this page has it.
 //
-// L1  `entries[n]` has the sequence n + 1: an entry that came before is dropped, and a gap opens the stream again.
+// L1  The entry n is the nth that came: an entry that came before is dropped, and a gap opens the stream again.
 // L2  The stream opens after the last entry, so a broken connection loses nothing and repeats nothing.
 // L3  Components get one notification a frame, however many entries arrive.
+// L4  The transcript and the waterfall are of all entries; of the entries themselves the newest are here. A text that came cut and is not
+//     that of its pieces is read again.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useEffect, useSyncExternalStore } from "react";
@@ -10,10 +12,18 @@ import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { Transcript, timeOf } from "../../../src/platform/run-view/transcript.ts";
 import { oncePerFrame } from "../lib/frame-batch.ts";
 import type { StreamPhase } from "../lib/stream.ts";
+import { LogEntries, type ReadEntries } from "./log-entries.ts";
 import { Timeline } from "./timeline.ts";
 
 /** Brings the entries after the last one of a log, until the returned function is called. */
 export type FollowEntries = (log: RunLog) => () => void;
+
+/** Where the entries of a log come from. */
+export interface EntrySource {
+  readonly follow: FollowEntries;
+  /** Unset where an entry comes once. */
+  readonly read?: ReadEntries;
+}
 
 /** Follows a log while the component is shown, and renders again when the log changes. */
 export function useLog(log: RunLog): RunLog {
@@ -25,28 +35,33 @@ export function useLog(log: RunLog): RunLog {
 /** The log of one run, with its transcript and its waterfall. */
 export class RunLog {
   readonly runId: string;
-  readonly entries: RunResult[] = [];
+  readonly entries: LogEntries;
   readonly transcript = new Transcript();
   readonly timeline = new Timeline();
   phase: StreamPhase = { name: "connecting" };
   /** How often the stream was opened again. */
   resumed = 0;
 
-  readonly #follow: FollowEntries;
-  #version = 0;
-  #readers = 0;
-  #stop: (() => void) | undefined;
-  readonly #listeners = new Set<() => void>();
-  readonly #notify = oncePerFrame(() => {
+  /** Renders the components again, in the next frame. */
+  readonly notify = oncePerFrame(() => {
     this.#version += 1;
     for (const listener of this.#listeners) {
       listener();
     }
   });
+  readonly #follow: FollowEntries;
+  readonly #read: ReadEntries | undefined;
+  #isFilling = false;
+  #version = 0;
+  #readers = 0;
+  #stop: (() => void) | undefined;
+  readonly #listeners = new Set<() => void>();
 
-  constructor(runId: string, follow: FollowEntries) {
+  constructor(runId: string, { follow, read }: EntrySource) {
     this.runId = runId;
     this.#follow = follow;
+    this.#read = read;
+    this.entries = new LogEntries(read, this.notify);
   }
 
   readonly getVersion = (): number => this.#version;
@@ -58,11 +73,11 @@ export class RunLog {
 
   /** The sequence of the last entry. */
   get cursor(): number {
-    return this.entries.length;
+    return this.entries.count;
   }
 
   get hasEnded(): boolean {
-    const last = this.entries.at(-1)?.payload.case;
+    const last = this.entries.last?.payload.case;
     return last === "runCompleted" || last === "runFailed";
   }
 
@@ -72,6 +87,7 @@ export class RunLog {
     if (this.#stop === undefined && !this.hasEnded) {
       this.#stop = this.#follow(this);
     }
+    void this.#fill();
     return () => {
       this.#readers -= 1;
       if (this.#readers === 0) {
@@ -94,14 +110,15 @@ export class RunLog {
     for (const result of results) {
       this.#take(result);
     }
-    this.#notify();
+    void this.#fill();
+    this.notify();
     const last = results.at(-1);
     return last && timeOf(last);
   }
 
   setPhase(phase: StreamPhase): void {
     this.phase = phase;
-    this.#notify();
+    this.notify();
   }
 
   /** Counts that the stream was opened again. */
@@ -120,5 +137,28 @@ export class RunLog {
     this.entries.push(result);
     this.transcript.add(result);
     this.timeline.add(result);
+  }
+
+  /** Reads the entries whose texts the transcript has the beginning of. After a failure the next entries, or the next reader, ask again. */
+  async #fill(): Promise<void> {
+    if (this.#isFilling || this.#read === undefined) {
+      return;
+    }
+    this.#isFilling = true;
+    try {
+      for (const sequence of this.transcript.cut.keys()) {
+        for await (const [entry] of this.#read(sequence - 1)) {
+          if (entry !== undefined) {
+            this.transcript.fill(entry);
+            break;
+          }
+        }
+        this.notify();
+      }
+    } catch {
+      // The beginning of the text is shown.
+    } finally {
+      this.#isFilling = false;
+    }
   }
 }

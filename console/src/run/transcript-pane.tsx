@@ -53,7 +53,7 @@ export function TranscriptPane({
   useShortcuts({ End: () => setFollows(true) });
   const hasMore = !follows && isRunning;
   // Without a run, the log tells: its last entry says that the run waits.
-  const isParked = isWaiting ?? log.entries.at(-1)?.payload.case === "runWaiting";
+  const isParked = isWaiting ?? log.entries.last?.payload.case === "runWaiting";
   return (
     <div className="transcript">
       {plan !== undefined && plan.entries.length > 0 && <Plan entries={plan.entries} />}

@@ -316,8 +316,8 @@ function Messages({
 }
 
 /** Results of an old run may be deleted while its messages stay. */
-function isGone({ phase, entries }: RunLog): boolean {
-  return phase.name === "refused" && entries.length === 0;
+function isGone({ phase, cursor }: RunLog): boolean {
+  return phase.name === "refused" && cursor === 0;
 }
 
 /**

@@ -27,7 +27,7 @@ export default function SharedView() {
 }
 
 function SharedRun({ link: { runId, ticket } }: { readonly link: SharedLink }) {
-  const [made] = useState(() => new RunLog(runId, followByTicket(ticket)));
+  const [made] = useState(() => new RunLog(runId, { follow: followByTicket(ticket) }));
   const log = useLog(made);
   const { phase } = log;
   // The panes begin at the end of a log that grows, and at the start of one that is complete: that shows after the stored entries.

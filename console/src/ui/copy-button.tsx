@@ -11,7 +11,7 @@ export function CopyButton({
   what,
   label,
 }: {
-  readonly text: string | (() => string);
+  readonly text: string | (() => string | Promise<string>);
   readonly what: string;
   readonly label?: string;
 }) {
@@ -25,7 +25,7 @@ export function CopyButton({
   }, [isCopied]);
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+      await navigator.clipboard.writeText(typeof text === "string" ? text : await text());
       setCopied(true);
     } catch {
       showToast({ tone: "bad", text: "The browser did not let this page copy. Select the text and copy it." });

@@ -36,6 +36,15 @@ test("20,000 entries take few rows of the document, and its end is one key away"
   await page.locator(".entries-rows").evaluate((list) => list.scrollTo(0, list.scrollHeight));
   await seeText(page, "#20000");
   expect(await countRows()).toBeLessThan(rowsMax);
+  // The page no longer has the first entries, and reads them again.
+  await page.locator(".entries-rows").evaluate((list) => list.scrollTo(0, 0));
+  await page.locator(".entry", { hasText: "tool-0" }).first().waitFor();
+  await page.getByLabel("Search entries").fill("tool-77");
+  await seeText(page, /^222 entries$/);
+  await page.locator(".entry", { hasText: "tool-77" }).first().click();
+  await page.locator(".entry-detail", { hasText: "tool-77" }).waitFor();
+  await page.getByLabel("Search entries").fill("");
+  await seeText(page, "20,000 entries");
 
   await page.getByRole("tab", { name: "Transcript" }).click();
   await seeText(page, "tool-0");
@@ -43,6 +52,24 @@ test("20,000 entries take few rows of the document, and its end is one key away"
   await page.goto(`${service.url}/console/runs/${runId}?seq=15001`);
   await page.locator(".row[data-chosen]", { hasText: "tool-7500" }).waitFor();
   expect(await countRows()).toBeLessThan(rowsMax);
+});
+
+test("the last entry of a long text, which comes cut, is shown whole", async () => {
+  const service = await startService({ consoleEnabled: true, rateLimitRps: 0 });
+  const runId = await startDemoRun(service.target, "words=4000 pace=0");
+  const { output, lastSequence } = await endOfRun(new GrpcClient(service.target), runId);
+  expect(output.length).toBeGreaterThan(20_000);
+  const { page } = await openConsole(service.url, `runs/${runId}`);
+  await seeText(page, "Completed");
+  const words = async (selector: string): Promise<number> =>
+    (await page.locator(selector).allTextContents())
+      .join(" ")
+      .split(/[\s\\"]+/)
+      .filter((word) => word.length > 1).length;
+  const shown = await words('[data-kind="message"] .markdown');
+  await page.goto(`${service.url}/console/runs/${runId}?tab=entries&seq=${lastSequence}`);
+  await page.locator(".entry-detail pre").waitFor();
+  expect(await words(".entry-detail pre")).toBeGreaterThan(shown);
 });
 
 test("the transcript follows the end until a person scrolls up, and again when asked", async () => {

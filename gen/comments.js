@@ -9630,8 +9630,8 @@ export const comments = new Map(
   "The run created a file or another artifact."
  ],
  [
-  "runnel.v1.RunResult.chars_left_out",
-  "Number of characters of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the whole entry, and the hash chain of a receipt covers it."
+  "runnel.v1.RunResult.bytes_left_out",
+  "Number of bytes in UTF-8 of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the whole entry, and the hash chain of a receipt covers it."
  ],
  [
   "runnel.v1.RunResult.child_run_started",
@@ -10511,7 +10511,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.TailRunRequest.text_chars_max",
-  "Maximum number of characters of each text that repeats earlier entries: of `message.completed`, and of the message and the output of `run.completed` and `run.failed`. `chars_left_out` of such an entry counts the rest. 0 means all."
+  "Maximum number of characters of a text that repeats earlier entries: of the message of `message.completed` and of `run.completed`, and of the output of `run.completed` and `run.failed`. `bytes_left_out` of such an entry counts the rest. A message in parts stays whole. 0 means all."
  ],
  [
   "runnel.v1.TailRunResponse",

@@ -13,7 +13,6 @@ import {
   TailRunResponseSchema,
 } from "#gen/runnel/v1/run_service_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
-import { cutTexts } from "../engine/log/cut-texts.ts";
 import { decodeResult, type LogEntry } from "../engine/log/result.ts";
 import { assertResultsKept } from "../engine/log/results-kept.ts";
 import { beyondEnd, tail } from "../engine/log/tail.ts";
@@ -33,7 +32,7 @@ import { isActive, markRunDeleted, readRunInput } from "../engine/storage/run.ts
 import { lastSequence, readResultPage } from "../engine/storage/run-result.ts";
 import { type Client, requireClient, requireReader } from "../platform/auth/caller.ts";
 import { Fault } from "../platform/base/fault.ts";
-import { mapSink, type Sink } from "../platform/base/sink.ts";
+import type { Sink } from "../platform/base/sink.ts";
 import type { Db } from "../platform/database/database.ts";
 import { inTransaction } from "../platform/database/in-transaction.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -221,27 +220,13 @@ export async function* followRun(
     await assertResultsKept(deps.db, run.id);
   }
   const { textCharsMax } = request;
-  const cut = (entries: readonly LogEntry[]) => cutTexts(entries, textCharsMax);
-  const batches = live<readonly LogEntry[]>({
-    open: (followed) =>
-      tail(deps, {
-        runId: run.id,
-        after,
-        signal: followed,
-        sink: textCharsMax === 0 ? sink : sink && mapSink(sink, cut),
-      }),
+  yield* live<readonly LogEntry[]>({
+    open: (followed) => tail(deps, { runId: run.id, after, signal: followed, sink, textCharsMax }),
     empty: () => [],
     clock: deps.clock,
     reader: signal,
     drain: deps.drain,
   });
-  if (textCharsMax === 0) {
-    yield* batches;
-    return;
-  }
-  for await (const batch of batches) {
-    yield cut(batch);
-  }
 }
 
 /**

@@ -10,8 +10,11 @@ import { startConversation, test } from "./stage.ts";
 import { findSurface, withoutFeeds } from "./surfaces.ts";
 
 const grpc = findSurface("gRPC");
-const long = "🦊 and so on".repeat(5_000);
-const chars = 11 * 5_000;
+/** Larger than a page of the log. */
+const long = "🦊 and so on".repeat(25_000);
+const chars = 11 * 25_000;
+/** The first two characters have five. */
+const bytesLeftOut = Buffer.byteLength(long) - 5;
 
 async function readLog(target: string, request: { runId: string; after?: bigint; textCharsMax?: number }) {
   const results: RunResult[] = [];
@@ -22,16 +25,16 @@ async function readLog(target: string, request: { runId: string; after?: bigint;
 }
 
 /** What a result says, without its times. */
-function textsOf({ sequence, payload, charsLeftOut }: RunResult): unknown[] {
+function textsOf({ sequence, payload, bytesLeftOut: left }: RunResult): unknown[] {
   switch (payload.case) {
     case "messageDelta":
-      return [sequence, payload.value.chunk?.content, charsLeftOut];
+      return [sequence, payload.value.chunk?.content, left];
     case "messageCompleted":
-      return [sequence, payload.value.message?.content.value, charsLeftOut];
+      return [sequence, payload.value.message?.content.value, left];
     case "runCompleted":
-      return [sequence, payload.value.message?.content.value, charsLeftOut, payload.value.turns];
+      return [sequence, payload.value.message?.content.value, left, payload.value.turns];
     default:
-      return [sequence, charsLeftOut];
+      return [sequence, left];
   }
 }
 
@@ -55,8 +58,8 @@ describe.each([
       [last, long, 0, 1],
     ]);
     expect(live.filter(isRepeat).map(textsOf)).toEqual([
-      [last - 1n, "🦊 ", chars - 2],
-      [last, "🦊 ", chars - 2, 1],
+      [last - 1n, "🦊 ", bytesLeftOut],
+      [last, "🦊 ", bytesLeftOut, 1],
     ]);
     // Pieces repeat nothing.
     const others = whole.filter((result) => !isRepeat(result));
@@ -74,7 +77,7 @@ test("a reader of events asks in the address", async ({ stage }) => {
     const path = `/v1/runs/${runId}/results:tail?text_chars_max=${max}`;
     return await (await fetch(`${stage.service.url}${path}`, { headers: credentialsOf() })).text();
   };
-  expect((await read(2)).match(/"chars_left_out":54998/g)).toHaveLength(2);
-  expect(await read(0)).not.toContain("chars_left_out");
+  expect((await read(2)).match(/"bytes_left_out":349995/g)).toHaveLength(2);
+  expect(await read(0)).not.toContain("bytes_left_out");
   expect(await read(-1)).toContain("text_chars_max");
 });

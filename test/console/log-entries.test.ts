@@ -11,9 +11,9 @@ const length = 50_000;
 const pagesMax = 8;
 const pageLength = 250;
 
-function entry(sequence: number, charsLeftOut = 0): RunResult {
+function entry(sequence: number, bytesLeftOut = 0): RunResult {
   const payload = { case: "toolCallStarted", value: { toolName: `tool-${sequence}`, parameters: "{}" } } as const;
-  return create(RunResultSchema, { sequence: BigInt(sequence), charsLeftOut, payload });
+  return create(RunResultSchema, { sequence: BigInt(sequence), bytesLeftOut, payload });
 }
 
 /** A log of a service that sends a hundred entries at once, and then waits for more. */
@@ -89,9 +89,9 @@ test("E2: every entry comes whole and in order, from the page where it has them"
   push(cut, 9);
   cut.push(entry(10, 400));
   expect(await sequencesAfter(cut, 4)).toEqual(numbers(5, 10));
-  expect([reads, cut.at(10)?.charsLeftOut]).toEqual([[0, 4], 400]);
+  expect([reads, cut.at(10)?.bytesLeftOut]).toEqual([[0, 4], 400]);
   cut.load(10);
-  await until("the whole entry", async () => cut.at(10)?.charsLeftOut === 0);
+  await until("the whole entry", async () => cut.at(10)?.bytesLeftOut === 0);
 });
 
 test("E1: a log that comes once is kept entire", async () => {

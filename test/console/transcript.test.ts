@@ -66,8 +66,8 @@ test("a message that differs from its chunks is shown as it is", () => {
 
 test("a text of which the log sends the beginning is that of its chunks when they begin like it and are as long", () => {
   const transcript = new Transcript();
-  const add = (sequence: number, payload: Payload, charsLeftOut = 0): void =>
-    transcript.add(create(RunResultSchema, { sequence: BigInt(sequence), payload, charsLeftOut }));
+  const add = (sequence: number, payload: Payload, bytesLeftOut = 0): void =>
+    transcript.add(create(RunResultSchema, { sequence: BigInt(sequence), payload, bytesLeftOut }));
   const texts = (): unknown[] => transcript.rows.map(({ content }) => content.kind === "message" && content.text);
   add(1, delta("The 🦊 "));
   add(2, delta("sleeps."));

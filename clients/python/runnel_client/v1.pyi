@@ -2183,9 +2183,9 @@ class RunResult(_Message):
     """
     runner_sequence: _int
     """Number that the runner assigned to the result; 0 for results of the host."""
-    chars_left_out: _int
+    bytes_left_out: _int
     """
-    Number of characters of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the
+    Number of bytes in UTF-8 of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the
     whole entry, and the hash chain of a receipt covers it.
     """
     message_delta: MessageDelta
@@ -2234,7 +2234,7 @@ class RunResult(_Message):
     """An MCP server has other tools than the run."""
     extension: Extension
     """A result of a type that this version does not know, kept as it arrived."""
-    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., chars_left_out: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., handoff_completed: HandoffCompleted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., skills_listed: SkillsListed | _Mapping[_str, _Any] | None = ..., tools_changed: ToolsChanged | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
+    def __init__(self, *, run_id: _str | None = ..., sequence: _int | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., usage: Usage | _Mapping[_str, _Any] | None = ..., purged_sha256: _str | None = ..., runner_sequence: _int | None = ..., bytes_left_out: _int | None = ..., message_delta: MessageDelta | _Mapping[_str, _Any] | None = ..., message_completed: MessageCompleted | _Mapping[_str, _Any] | None = ..., tool_call_started: ToolCallStarted | _Mapping[_str, _Any] | None = ..., tool_call_completed: ToolCallCompleted | _Mapping[_str, _Any] | None = ..., artifact_created: ArtifactCreated | _Mapping[_str, _Any] | None = ..., state_updated: StateUpdated | _Mapping[_str, _Any] | None = ..., action_requested: ActionRequested | _Mapping[_str, _Any] | None = ..., run_completed: RunCompleted | _Mapping[_str, _Any] | None = ..., run_failed: RunFailed | _Mapping[_str, _Any] | None = ..., reasoning_delta: ReasoningDelta | _Mapping[_str, _Any] | None = ..., turn_started: TurnStarted | _Mapping[_str, _Any] | None = ..., turn_restarted: TurnRestarted | _Mapping[_str, _Any] | None = ..., run_waiting: RunWaiting | _Mapping[_str, _Any] | None = ..., approval_requested: ApprovalRequested | _Mapping[_str, _Any] | None = ..., result_lost: ResultLost | _Mapping[_str, _Any] | None = ..., tool_call_progress: ToolCallProgress | _Mapping[_str, _Any] | None = ..., child_run_started: ChildRunStarted | _Mapping[_str, _Any] | None = ..., context_compacted: ContextCompacted | _Mapping[_str, _Any] | None = ..., handoff_completed: HandoffCompleted | _Mapping[_str, _Any] | None = ..., plan_updated: PlanUpdated | _Mapping[_str, _Any] | None = ..., skills_listed: SkillsListed | _Mapping[_str, _Any] | None = ..., tools_changed: ToolsChanged | _Mapping[_str, _Any] | None = ..., extension: Extension | _Mapping[_str, _Any] | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["create_time", "usage", "message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "tools_changed", "extension", "payload"]) -> _bool: ...
     def WhichOneof(self, oneof_group: _Literal["payload"]) -> _Literal["message_delta", "message_completed", "tool_call_started", "tool_call_completed", "artifact_created", "state_updated", "action_requested", "run_completed", "run_failed", "reasoning_delta", "turn_started", "turn_restarted", "run_waiting", "approval_requested", "result_lost", "tool_call_progress", "child_run_started", "context_compacted", "handoff_completed", "plan_updated", "skills_listed", "tools_changed", "extension"] | None: ...
 
@@ -2897,8 +2897,9 @@ class TailRunRequest(_Message):
     """Sequence of the last result that the caller received; 0 means from the start."""
     text_chars_max: _int
     """
-    Maximum number of characters of each text that repeats earlier entries: of `message.completed`, and of the message and the output
-    of `run.completed` and `run.failed`. `chars_left_out` of such an entry counts the rest. 0 means all.
+    Maximum number of characters of a text that repeats earlier entries: of the message of `message.completed` and of `run.completed`, and
+    of the output of `run.completed` and `run.failed`. `bytes_left_out` of such an entry counts the rest. A message in parts stays whole. 0
+    means all.
     """
     def __init__(self, *, run_id: _str | None = ..., after: _int | None = ..., text_chars_max: _int | None = ...) -> None: ...
 

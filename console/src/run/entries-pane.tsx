@@ -147,7 +147,7 @@ function EntryLine({
 
 function EntryDetail({ entries, sequence }: { readonly entries: LogEntries; readonly sequence: number }) {
   const entry = entries.at(sequence);
-  const isWhole = entry?.charsLeftOut === 0;
+  const isWhole = entry?.bytesLeftOut === 0;
   useEffect(() => {
     if (!isWhole) {
       entries.load(sequence);

@@ -48,10 +48,10 @@ export class LogEntries {
     }
   }
 
-  /** Returns an entry; undefined while it is not here. It may lack the end of its text, as `charsLeftOut` says. */
+  /** Returns an entry; undefined while it is not here. It may lack the end of its text, as `bytesLeftOut` says. */
   at(sequence: number): RunResult | undefined {
     const newest = this.#newest[sequence - 1 - this.#dropped];
-    return newest?.charsLeftOut === 0
+    return newest?.bytesLeftOut === 0
       ? newest
       : (this.#pages.get(pageOf(sequence))?.[(sequence - 1) % pageLength] ?? newest);
   }
@@ -116,6 +116,6 @@ function pageOf(sequence: number): number {
   return Math.floor((sequence - 1) / pageLength);
 }
 
-function isWhole({ charsLeftOut }: RunResult): boolean {
-  return charsLeftOut === 0;
+function isWhole({ bytesLeftOut }: RunResult): boolean {
+  return bytesLeftOut === 0;
 }

@@ -64,12 +64,12 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
   runnerSequence: bigint;
 
   /**
-   * Number of characters of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the
+   * Number of bytes in UTF-8 of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the
    * whole entry, and the hash chain of a receipt covers it.
    *
-   * @generated from field: int32 chars_left_out = 7;
+   * @generated from field: int32 bytes_left_out = 7;
    */
-  charsLeftOut: number;
+  bytesLeftOut: number;
 
   /**
    * The content of the entry. An unknown member is a type that is newer than the reader: skip it, but count its sequence.

@@ -580,8 +580,9 @@ export declare type TailRunRequest = Message<"runnel.v1.TailRunRequest"> & {
   after: bigint;
 
   /**
-   * Maximum number of characters of each text that repeats earlier entries: of `message.completed`, and of the message and the output
-   * of `run.completed` and `run.failed`. `chars_left_out` of such an entry counts the rest. 0 means all.
+   * Maximum number of characters of a text that repeats earlier entries: of the message of `message.completed` and of `run.completed`, and
+   * of the output of `run.completed` and `run.failed`. `bytes_left_out` of such an entry counts the rest. A message in parts stays whole. 0
+   * means all.
    *
    * @generated from field: int32 text_chars_max = 3;
    */

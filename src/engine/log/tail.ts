@@ -6,11 +6,18 @@
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { onAbort } from "../../platform/base/on-abort.ts";
-import type { Sink } from "../../platform/base/sink.ts";
+import { mapSink, type Sink } from "../../platform/base/sink.ts";
 import type { Db } from "../../platform/database/database.ts";
 import { findRun, isActive } from "../storage/run.ts";
-import { lastSequence, readResultPage } from "../storage/run-result.ts";
+import {
+  lastSequence,
+  type PageResult,
+  readPayload,
+  readResultPage,
+  type StoredResult,
+} from "../storage/run-result.ts";
 import type { Broadcaster } from "./broadcaster.ts";
+import { cutText, cutTexts, headBytes } from "./cut-text.ts";
 import { type LogEntry, storedEntries } from "./result.ts";
 
 /** The maximum number of rows in a page of the log: large enough to catch up at full speed. */
@@ -32,6 +39,8 @@ export interface TailRequest {
   readonly signal: AbortSignal;
   /** Takes entries while the reader waits; these entries are not yielded. */
   readonly sink?: Sink<readonly LogEntry[]> | undefined;
+  /** How many characters it gets of a text that repeats earlier entries; unset and 0 mean all. */
+  readonly textCharsMax?: number;
 }
 
 /**
@@ -40,7 +49,9 @@ export interface TailRequest {
  * RESULTS_EXPIRED when its log is past its retention.
  */
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
-  const { runId, signal, sink } = request;
+  const { runId, signal, textCharsMax = 0 } = request;
+  const cut = (entries: readonly LogEntry[]) => (textCharsMax === 0 ? entries : cutTexts(entries, textCharsMax));
+  const sink = request.sink && textCharsMax > 0 ? mapSink(request.sink, cut) : request.sink;
   using subscription = source.broadcaster.subscribe(runId);
   using _leaving = onAbort(signal, () => subscription.wake());
   let cursor = request.after;
@@ -56,8 +67,7 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
     let looks = false;
     if (entries.length === 0 && (!isAtEnd || subscription.isLookDue || subscription.isBehind(cursor))) {
       looks = subscription.takeLook();
-      entries = await readPage(source.db, runId, cursor);
-      isAtEnd = isLastPage(entries);
+      ({ entries, isAtEnd } = await readPage(source.db, { runId, after: cursor, textCharsMax }));
     }
     const last = entries.at(-1);
     if (last === undefined) {
@@ -72,7 +82,7 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
       continue;
     }
     failpoint("tail.yielding");
-    yield entries;
+    yield cut(entries);
     if (last.terminal) {
       return;
     }
@@ -81,13 +91,38 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
   }
 }
 
-async function readPage(db: Db, runId: string, after: number): Promise<LogEntry[]> {
-  return storedEntries(await readResultPage(db, { runId, after, rowsMax: pageRowsMax, bytesMax: pageBytesMax }));
+async function readPage(
+  db: Db,
+  { runId, after, textCharsMax }: { readonly runId: string; readonly after: number; readonly textCharsMax: number },
+): Promise<{ readonly entries: LogEntry[]; readonly isAtEnd: boolean }> {
+  const page = { runId, after, rowsMax: pageRowsMax, bytesMax: pageBytesMax };
+  const rows = await readResultPage(db, { ...page, ...(textCharsMax > 0 && { headBytes: headBytes(textCharsMax) }) });
+  const bytes = rows.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const isAtEnd = rows.length < pageRowsMax && bytes < pageBytesMax;
+  const whole = rows.map((row) =>
+    row.payload.length === row.sizeBytes ? row : complete(db, runId, row, textCharsMax),
+  );
+  return { entries: storedEntries(await Promise.all(whole)), isAtEnd };
 }
 
-function isLastPage(entries: readonly LogEntry[]): boolean {
-  const bytes = entries.reduce((sum, entry) => sum + entry.bytes.length, 0);
-  return entries.length < pageRowsMax && bytes < pageBytesMax;
+/** Brings the rest of a result of which only the beginning was read, but for its long text. */
+async function complete(
+  db: Db,
+  runId: string,
+  { sequence, payload, sizeBytes }: PageResult,
+  textCharsMax: number,
+): Promise<StoredResult> {
+  const cut = cutText(payload, textCharsMax);
+  const rest = cut && (await readPayload(db, { runId, sequence, from: cut.restFrom }));
+  // A purge between the two reads has made another result of it.
+  if (cut !== undefined && rest?.length === sizeBytes - cut.restFrom) {
+    return { sequence, payload: cut.join(rest) };
+  }
+  const whole = await readPayload(db, { runId, sequence, from: 0 });
+  if (whole === undefined) {
+    throw new Fault("RESULTS_EXPIRED", `the results of run ${runId} are no longer kept`);
+  }
+  return { sequence, payload: whole };
 }
 
 /** Returns whether the run has ended exactly at the cursor: such a reader would wait without end. */

@@ -98,8 +98,17 @@ export async function readResults(
 export interface PageRequest extends ReadCursor {
   readonly rowsMax: number;
   readonly bytesMax: number;
+  /** Of a result that is larger than the page, only so many bytes from its beginning are read; unset means all. */
+  readonly headBytes?: number;
 }
 
+/** A result of a page. */
+export interface PageResult extends StoredResult {
+  /** The size of the whole payload. */
+  readonly sizeBytes: number;
+}
+
+const int4Max = 2 ** 31 - 1;
 /** Bounds the bytes of a statement: pages are large. */
 const pagesPerStatementMax = 16;
 
@@ -107,26 +116,29 @@ const pagesPerStatementMax = 16;
  * Returns the next results of a run after a sequence, in order. A page has at least one result if there is one. Concurrent reads
  * share one statement.
  */
-export const readResultPage = gathered(async (db, pages: readonly PageRequest[]): Promise<StoredResult[][]> => {
-  const read = pages.map((): StoredResult[] => []);
+export const readResultPage = gathered(async (db, pages: readonly PageRequest[]): Promise<PageResult[][]> => {
+  const read = pages.map((): PageResult[] => []);
   for (const row of await readPages(db, { asked: pages })) {
     read[row.place]?.push(row);
   }
   return read;
 }, pagesPerStatementMax);
 
-const readPages = rowStatement<{ asked: readonly PageRequest[] }, StoredResult & { place: number }>(
+const readPages = rowStatement<{ asked: readonly PageRequest[] }, PageResult & { place: number }>(
   {
     asked: {
       run_id: ["uuid", ({ runId }) => runId],
       after: ["int8", ({ after }) => after],
       rows_max: ["int8", ({ rowsMax }) => rowsMax],
       bytes_max: ["int8", ({ bytesMax }) => bytesMax],
+      head_bytes: ["int4", ({ headBytes = 0 }) => Math.min(headBytes, int4Max)],
       place: ["int4", (_, index) => index],
     },
   },
   ({ asked }) => sql`
-    select asked.place, page.sequence, page.payload
+    select asked.place, page.sequence, octet_length(page.payload) as "sizeBytes",
+      case when asked.head_bytes > 0 and octet_length(page.payload) > asked.bytes_max
+        then substring(page.payload from 1 for asked.head_bytes) else page.payload end as payload
     from ${asked} as asked
     cross join lateral (
       select sequence, payload, sum(octet_length(payload)) over (order by sequence) - octet_length(payload) as bytes_before
@@ -139,6 +151,20 @@ const readPages = rowStatement<{ asked: readonly PageRequest[] }, StoredResult &
     where page.bytes_before < asked.bytes_max
     order by asked.place, page.sequence`,
 );
+
+/** Returns the bytes of a result from a position on; undefined when the result is gone. */
+export async function readPayload(
+  db: Db,
+  { runId, sequence, from }: { readonly runId: string; readonly sequence: number; readonly from: number },
+): Promise<Uint8Array | undefined> {
+  const row = await db
+    .selectFrom("run_result")
+    .select(sql<Uint8Array>`substring(payload from ${from + 1}::int)`.as("bytes"))
+    .where("run_id", "=", runId)
+    .where("sequence", "=", sequence)
+    .executeTakeFirst();
+  return row?.bytes;
+}
 
 /** A run and the sequence to read after. */
 export interface ReadCursor {

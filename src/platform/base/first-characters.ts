@@ -1,4 +1,4 @@
-// Cuts a text to its first code points, and counts them.
+// Cuts a text to its first code points.
 
 /** Returns the first characters of a text, without splitting a surrogate pair. */
 export function firstCharacters(text: string, max: number): string {
@@ -8,10 +8,4 @@ export function firstCharacters(text: string, max: number): string {
     : Array.from(text.slice(0, 2 * max))
         .slice(0, max)
         .join("");
-}
-
-/** Returns the number of characters of a text. */
-export function countCharacters(text: string): number {
-  const pairs = text.match(/[\ud800-\udbff][\udc00-\udfff]/g);
-  return text.length - (pairs?.length ?? 0);
 }

@@ -11,7 +11,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Citation, ContentElement, Message } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { countCharacters } from "../base/first-characters.ts";
 
 type Payload<Case extends string> = Extract<RunResult["payload"], { case: Case }>["value"];
 
@@ -187,7 +186,7 @@ export class Transcript {
     const row = this.#openRow(entry, "message");
     const shown = this.#pieces.map(({ content }) => (content.kind === "message" ? content.text : "")).join("");
     this.#pieces = [];
-    if (text === "" || isShown(text, shown, entry.charsLeftOut)) {
+    if (text === "" || isShown(text, shown, entry.bytesLeftOut)) {
       this.#close();
       return;
     }
@@ -205,8 +204,8 @@ export class Transcript {
   }
 
   /** Gives a row the text of an entry; the beginning of one must not take the place of more. */
-  #setText({ sequence, charsLeftOut }: RunResult, cut: CutText, text: string): void {
-    if (charsLeftOut > 0) {
+  #setText({ sequence, bytesLeftOut }: RunResult, cut: CutText, text: string): void {
+    if (bytesLeftOut > 0) {
       this.cut.set(Number(sequence), cut);
     } else if (cut.row.content.kind === "message") {
       cut.row.content.text = text;
@@ -336,10 +335,14 @@ const unanswered = {
 };
 
 /** Returns whether the text of an entry is what the pieces before it have shown. Providers leave out blanks at the ends. */
-function isShown(text: string, shown: string, charsLeftOut: number): boolean {
-  return charsLeftOut === 0
+function isShown(text: string, shown: string, bytesLeftOut: number): boolean {
+  return bytesLeftOut === 0
     ? text.trim() === shown.trim()
-    : shown.startsWith(text) && countCharacters(shown) === countCharacters(text) + charsLeftOut;
+    : shown.startsWith(text) && byteLength(shown) === byteLength(text) + bytesLeftOut;
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 /** Returns the text of an entry that completes a message or a run. */

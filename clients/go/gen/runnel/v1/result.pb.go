@@ -301,9 +301,9 @@ type RunResult struct {
 	PurgedSha256 string `protobuf:"bytes,5,opt,name=purged_sha256,json=purgedSha256,proto3" json:"purged_sha256,omitempty"`
 	// Number that the runner assigned to the result; 0 for results of the host.
 	RunnerSequence int64 `protobuf:"varint,6,opt,name=runner_sequence,json=runnerSequence,proto3" json:"runner_sequence,omitempty"`
-	// Number of characters of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the
+	// Number of bytes in UTF-8 of the entry's text that are left out, because `text_chars_max` of TailRun asked for no more. The log has the
 	// whole entry, and the hash chain of a receipt covers it.
-	CharsLeftOut int32 `protobuf:"varint,7,opt,name=chars_left_out,json=charsLeftOut,proto3" json:"chars_left_out,omitempty"`
+	BytesLeftOut int32 `protobuf:"varint,7,opt,name=bytes_left_out,json=bytesLeftOut,proto3" json:"bytes_left_out,omitempty"`
 	// The content of the entry. An unknown member is a type that is newer than the reader: skip it, but count its sequence.
 	//
 	// Types that are valid to be assigned to Payload:
@@ -408,9 +408,9 @@ func (x *RunResult) GetRunnerSequence() int64 {
 	return 0
 }
 
-func (x *RunResult) GetCharsLeftOut() int32 {
+func (x *RunResult) GetBytesLeftOut() int32 {
 	if x != nil {
-		return x.CharsLeftOut
+		return x.BytesLeftOut
 	}
 	return 0
 }
@@ -2615,7 +2615,7 @@ const file_runnel_v1_result_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x10.runnel.v1.UsageR\x05usage\x12#\n" +
 	"\rpurged_sha256\x18\x05 \x01(\tR\fpurgedSha256\x12'\n" +
 	"\x0frunner_sequence\x18\x06 \x01(\x03R\x0erunnerSequence\x12$\n" +
-	"\x0echars_left_out\x18\a \x01(\x05R\fcharsLeftOut\x12V\n" +
+	"\x0ebytes_left_out\x18\a \x01(\x05R\fbytesLeftOut\x12V\n" +
 	"\rmessage_delta\x18\n" +
 	" \x01(\v2\x17.runnel.v1.MessageDeltaB\x16\xaa\xd9\xf4\a\x11\n" +
 	"\rmessage.delta\x10\x01H\x00R\fmessageDelta\x12f\n" +

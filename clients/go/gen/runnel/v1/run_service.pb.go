@@ -1002,8 +1002,9 @@ type TailRunRequest struct {
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// Sequence of the last result that the caller received; 0 means from the start.
 	After int64 `protobuf:"varint,2,opt,name=after,proto3" json:"after,omitempty"`
-	// Maximum number of characters of each text that repeats earlier entries: of `message.completed`, and of the message and the output
-	// of `run.completed` and `run.failed`. `chars_left_out` of such an entry counts the rest. 0 means all.
+	// Maximum number of characters of a text that repeats earlier entries: of the message of `message.completed` and of `run.completed`, and
+	// of the output of `run.completed` and `run.failed`. `bytes_left_out` of such an entry counts the rest. A message in parts stays whole. 0
+	// means all.
 	TextCharsMax  int32 `protobuf:"varint,3,opt,name=text_chars_max,json=textCharsMax,proto3" json:"text_chars_max,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -8303,7 +8303,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListRunsRequest.count",
-  "True also counts the runs that match the filters."
+  "True also counts the runs that match the filters: `total_size`."
  ],
  [
   "runnel.v1.ListRunsRequest.create_time_from",
@@ -8339,7 +8339,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListRunsRequest.page_size",
-  "Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter."
+  "Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 runs, more read 5,000."
  ],
  [
   "runnel.v1.ListRunsRequest.page_token",
@@ -8375,11 +8375,11 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListRunsResponse.runs",
-  "The runs, newest first."
+  "The runs, newest first. May be empty before the last page."
  ],
  [
   "runnel.v1.ListRunsResponse.total_size",
-  "Number of runs that match the filters, on all pages; 1,000 means 1,000 or more. Set only when the request asks for `count`."
+  "Number of runs that match the filters, on all pages. The count reads at most 1,000 active and 1,000 ended runs: with more of them, at least so many match. 1,000 means 1,000 or more. Set only when the request asks for `count`."
  ],
  [
   "runnel.v1.ListSchedulesRequest",
@@ -8419,7 +8419,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListSessionsRequest.page_size",
-  "Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter."
+  "Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 sessions, more read 5,000."
  ],
  [
   "runnel.v1.ListSessionsRequest.page_token",
@@ -8439,7 +8439,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListSessionsResponse.sessions",
-  "The sessions, newest first."
+  "The sessions, newest first. May be empty before the last page."
  ],
  [
   "runnel.v1.ListSettingsRequest",
@@ -9775,7 +9775,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.RunService.ListRuns",
-  "Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.\n\nDeleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id."
+  "Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.\n\nA page reads a bounded number of runs. When few of them match, the page is short or empty, and `next_page_token` is set while the list goes on: follow it until it is empty.\n\nDeleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id."
  ],
  [
   "runnel.v1.RunService.SearchRuns",
@@ -10175,7 +10175,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.SessionService.ListSessions",
-  "Lists the sessions of the calling client, newest first: those that match all filters that are set."
+  "Lists the sessions of the calling client, newest first: those that match all filters that are set.\n\nA page reads a bounded number of sessions. When few of them match, the page is short or empty, and `next_page_token` is set while the list goes on: follow it until it is empty."
  ],
  [
   "runnel.v1.SessionService.PurgeSession",

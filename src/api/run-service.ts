@@ -25,8 +25,6 @@ import {
   findClientRun,
   listChangedRuns,
   listClientRuns,
-  type RunFilter,
-  type RunPage,
 } from "../engine/storage/client-run.ts";
 import { isActive, markRunDeleted, readRunInput } from "../engine/storage/run.ts";
 import { lastSequence, readResultPage } from "../engine/storage/run-result.ts";
@@ -74,14 +72,11 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       const limit = pageSize(request.pageSize);
       const before = deps.cursors.decode(scope, request.pageToken);
       const filter = readListFilter(client, request);
-      const page = await listPage(deps.db, request.order, filter, {
-        before,
-        limit,
-        outputCharsMax: request.outputCharsMax,
-      });
+      const list = request.order === ListRunsRequest_Order.CHANGE_TIME ? listChangedRuns : listClientRuns;
+      const { rows, next } = await list(deps.db, filter, { before, limit, outputCharsMax: request.outputCharsMax });
       return {
-        runs: await runsToProto(deps, page.rows, request.outputCharsMax),
-        nextPageToken: page.last === undefined ? "" : deps.cursors.encode(scope, page.last),
+        runs: await runsToProto(deps, rows, request.outputCharsMax),
+        nextPageToken: next === undefined ? "" : deps.cursors.encode(scope, next),
         ...(request.count && { totalSize: await countClientRuns(deps.db, filter, countMax) }),
       };
     },
@@ -130,28 +125,8 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
   };
 }
 
-/** The maximum number of runs that a list counts: the count reads each. */
+/** The maximum number of runs that a list reads to count those that match. */
 const countMax = 1_000;
-
-/** Returns a page in an order, and the position after which the next one begins; undefined after the last page. */
-async function listPage(
-  db: Db,
-  order: ListRunsRequest_Order,
-  filter: RunFilter,
-  { before, ...page }: RunPage,
-): Promise<{ readonly rows: readonly ClientRun[]; readonly last: string | undefined }> {
-  if (order !== ListRunsRequest_Order.CHANGE_TIME) {
-    const { rows, hasMore } = await listClientRuns(db, filter, { before, ...page });
-    return { rows, last: hasMore ? rows.at(-1)?.id : undefined };
-  }
-  const [changedUs, id = ""] = before?.split(" ") ?? [];
-  const { rows, hasMore } = await listChangedRuns(db, filter, {
-    before: changedUs === undefined ? undefined : { id, changed_us: Number(changedUs) },
-    ...page,
-  });
-  const last = hasMore ? rows.at(-1) : undefined;
-  return { rows, last: last && `${last.changed_us} ${last.id}` };
-}
 
 /** Returns the filters as one text. A list without filters has no such text: older versions made page tokens without one. */
 function filtersOf(request: ListRunsRequest): readonly string[] {

@@ -69,10 +69,10 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
         agentName: agentName || undefined,
         forkOf: forkOf || undefined,
       };
-      const page = await listSessions(deps.db, filter, { before, limit });
+      const { rows, next } = await listSessions(deps.db, filter, { before, limit });
       return {
-        sessions: page.rows.map(listedToProto),
-        nextPageToken: nextTokenOf(page, ({ id }) => deps.cursors.encode(scope, id)),
+        sessions: rows.map(listedToProto),
+        nextPageToken: next === undefined ? "" : deps.cursors.encode(scope, next),
       };
     },
     deleteSession: async ({ sessionId }, context) => {

@@ -138,7 +138,7 @@ test("a list of active runs reads those alone, and a list by time no runs of oth
   const page = { before: undefined, limit: 5 };
   const nextDay = new Date(Date.now() + 3 * 86_400_000);
   const asks = [
-    async () => expect(await listRunsToCancel(db, { client, agentName: "none" }, page)).toEqual([]),
+    async () => expect((await listRunsToCancel(db, { client, agentName: "none" }, page)).rows).toEqual([]),
     async () => expect((await listClientRuns(db, { client, states: ["queued"] }, page)).rows).toHaveLength(1),
     async () => {
       const { rows } = await listClientRuns(db, { client, model: "none", createTimeFrom: nextDay }, page);
@@ -167,7 +167,7 @@ test("a list by the last change reads a page, whatever its filters", async () =>
   const page = { before: undefined, limit: 5 };
   const asks = [
     () => listChangedRuns(db, { client }, page),
-    () => listChangedRuns(db, { client }, { ...page, before: { id: newUuid(0), changed_us: Date.now() * 1_000 } }),
+    () => listChangedRuns(db, { client }, { ...page, before: `${Date.now() * 1_000} ${newUuid(0)}` }),
     () => listChangedRuns(db, { client, sessionName: session }, page),
     () => listChangedRuns(db, { client, states: ["failed"] }, page),
     () => listChangedRuns(db, { client, states: ["cancelled"] }, page),

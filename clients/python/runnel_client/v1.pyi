@@ -2768,7 +2768,10 @@ class ListRunsRequest(_Message):
     session_id: _str
     """Id of a session: returns only its runs; unset means the runs of all sessions."""
     page_size: _int
-    """Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter."""
+    """
+    Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 runs, more
+    read 5,000.
+    """
     page_token: _str
     """`next_page_token` of the previous page, with the same filters; unset means the first page."""
     states: _Scalars[Run.State]
@@ -2801,7 +2804,7 @@ class ListRunsRequest(_Message):
     failure_code_not: _str
     """Exact code of a failure to leave out, such as `rejected`; unset means none."""
     count: _bool
-    """True also counts the runs that match the filters."""
+    """True also counts the runs that match the filters: `total_size`."""
     change_time_to: _Timestamp
     """Latest time of the last change, exclusive; unset means no limit."""
     output_chars_max: _int
@@ -2812,11 +2815,14 @@ class ListRunsRequest(_Message):
 class ListRunsResponse(_Message):
     """Response of ListRuns."""
     runs: _Messages[Run]
-    """The runs, newest first."""
+    """The runs, newest first. May be empty before the last page."""
     next_page_token: _str
     """Token of the next page; empty on the last page."""
     total_size: _int
-    """Number of runs that match the filters, on all pages; 1,000 means 1,000 or more. Set only when the request asks for `count`."""
+    """
+    Number of runs that match the filters, on all pages. The count reads at most 1,000 active and 1,000 ended runs: with more of them, at
+    least so many match. 1,000 means 1,000 or more. Set only when the request asks for `count`.
+    """
     def __init__(self, *, runs: _Iterable[Run | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ..., total_size: _int | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["total_size"]) -> _bool: ...
 
@@ -3043,6 +3049,9 @@ class RunService(_Service):
         """
         Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
 
+        A page reads a bounded number of runs. When few of them match, the page is short or empty, and `next_page_token` is set while the
+        list goes on: follow it until it is empty.
+
         Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
         """
         ...
@@ -3145,6 +3154,9 @@ class AsyncRunService(_AsyncService):
     async def list_runs(self, request: ListRunsRequest, *, timeout: _float | None = ...) -> ListRunsResponse:
         """
         Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
+
+        A page reads a bounded number of runs. When few of them match, the page is short or empty, and `next_page_token` is set while the
+        list goes on: follow it until it is empty.
 
         Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
         """
@@ -3280,7 +3292,10 @@ class GetSessionResponse(_Message):
 class ListSessionsRequest(_Message):
     """Request of ListSessions."""
     page_size: _int
-    """Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter."""
+    """
+    Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000
+    sessions, more read 5,000.
+    """
     page_token: _str
     """`next_page_token` of the previous page, with the same filters; unset means the first page."""
     states: _Scalars[Session.State]
@@ -3297,7 +3312,7 @@ class ListSessionsRequest(_Message):
 class ListSessionsResponse(_Message):
     """Response of ListSessions."""
     sessions: _Messages[Session]
-    """The sessions, newest first."""
+    """The sessions, newest first. May be empty before the last page."""
     next_page_token: _str
     """Token of the next page; empty on the last page."""
     def __init__(self, *, sessions: _Iterable[Session | _Mapping[_str, _Any]] | None = ..., next_page_token: _str | None = ...) -> None: ...
@@ -3612,7 +3627,12 @@ class SessionService(_Service):
         """Returns one session with the state of its latest run."""
         ...
     def list_sessions(self, request: ListSessionsRequest, *, timeout: _float | None = ...) -> ListSessionsResponse:
-        """Lists the sessions of the calling client, newest first: those that match all filters that are set."""
+        """
+        Lists the sessions of the calling client, newest first: those that match all filters that are set.
+
+        A page reads a bounded number of sessions. When few of them match, the page is short or empty, and `next_page_token` is set while the
+        list goes on: follow it until it is empty.
+        """
         ...
     def list_presets(self, request: ListPresetsRequest, *, timeout: _float | None = ...) -> ListPresetsResponse:
         """Lists the presets of the service: agents that its settings name."""
@@ -3698,7 +3718,12 @@ class AsyncSessionService(_AsyncService):
         """Returns one session with the state of its latest run."""
         ...
     async def list_sessions(self, request: ListSessionsRequest, *, timeout: _float | None = ...) -> ListSessionsResponse:
-        """Lists the sessions of the calling client, newest first: those that match all filters that are set."""
+        """
+        Lists the sessions of the calling client, newest first: those that match all filters that are set.
+
+        A page reads a bounded number of sessions. When few of them match, the page is short or empty, and `next_page_token` is set while the
+        list goes on: follow it until it is empty.
+        """
         ...
     async def list_presets(self, request: ListPresetsRequest, *, timeout: _float | None = ...) -> ListPresetsResponse:
         """Lists the presets of the service: agents that its settings name."""

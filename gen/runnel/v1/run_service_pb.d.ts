@@ -146,7 +146,8 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
   sessionId: string;
 
   /**
-   * Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter.
+   * Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 runs, more
+   * read 5,000.
    *
    * @generated from field: int32 page_size = 2;
    */
@@ -252,7 +253,7 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
   failureCodeNot: string;
 
   /**
-   * True also counts the runs that match the filters.
+   * True also counts the runs that match the filters: `total_size`.
    *
    * @generated from field: bool count = 17;
    */
@@ -312,7 +313,7 @@ export declare const ListRunsRequest_OrderSchema: GenEnum<ListRunsRequest_Order>
  */
 export declare type ListRunsResponse = Message<"runnel.v1.ListRunsResponse"> & {
   /**
-   * The runs, newest first.
+   * The runs, newest first. May be empty before the last page.
    *
    * @generated from field: repeated runnel.v1.Run runs = 1;
    */
@@ -326,7 +327,8 @@ export declare type ListRunsResponse = Message<"runnel.v1.ListRunsResponse"> & {
   nextPageToken: string;
 
   /**
-   * Number of runs that match the filters, on all pages; 1,000 means 1,000 or more. Set only when the request asks for `count`.
+   * Number of runs that match the filters, on all pages. The count reads at most 1,000 active and 1,000 ended runs: with more of them, at
+   * least so many match. 1,000 means 1,000 or more. Set only when the request asks for `count`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -1016,6 +1018,9 @@ export declare const RunService: GenService<{
   },
   /**
    * Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
+   *
+   * A page reads a bounded number of runs. When few of them match, the page is short or empty, and `next_page_token` is set while the
+   * list goes on: follow it until it is empty.
    *
    * Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
    *

@@ -159,7 +159,8 @@ export declare const GetSessionResponseSchema: GenMessage<GetSessionResponse>;
  */
 export declare type ListSessionsRequest = Message<"runnel.v1.ListSessionsRequest"> & {
   /**
-   * Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter.
+   * Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000
+   * sessions, more read 5,000.
    *
    * @generated from field: int32 page_size = 1;
    */
@@ -208,7 +209,7 @@ export declare const ListSessionsRequestSchema: GenMessage<ListSessionsRequest>;
  */
 export declare type ListSessionsResponse = Message<"runnel.v1.ListSessionsResponse"> & {
   /**
-   * The sessions, newest first.
+   * The sessions, newest first. May be empty before the last page.
    *
    * @generated from field: repeated runnel.v1.Session sessions = 1;
    */
@@ -1083,6 +1084,9 @@ export declare const SessionService: GenService<{
   },
   /**
    * Lists the sessions of the calling client, newest first: those that match all filters that are set.
+   *
+   * A page reads a bounded number of sessions. When few of them match, the page is short or empty, and `next_page_token` is set while the
+   * list goes on: follow it until it is empty.
    *
    * @generated from rpc runnel.v1.SessionService.ListSessions
    */

@@ -11,19 +11,18 @@ const runsPerTransaction = 100;
 export async function cancelRuns(deps: CancelDeps, filter: RunFilter): Promise<number> {
   let cancelled = 0;
   let before: string | undefined;
-  for (;;) {
-    const ids = await listRunsToCancel(deps.db, filter, { before, limit: runsPerTransaction });
+  do {
+    const { rows, next } = await listRunsToCancel(deps.db, filter, { before, limit: runsPerTransaction });
+    const ids = rows.map(({ id }) => id);
     const free = new Set(await cancelEach(deps, { ids, skipLocked: true }));
     cancelled += free.size;
     // Alone, because a transaction that waits for one run while it holds others may deadlock.
     for (const id of ids.filter((each) => !free.has(each))) {
       cancelled += (await cancelEach(deps, { ids: [id], skipLocked: false })).length;
     }
-    if (ids.length < runsPerTransaction) {
-      return cancelled;
-    }
-    before = ids.at(-1);
-  }
+    before = next;
+  } while (before !== undefined);
+  return cancelled;
 }
 
 /** Cancels runs in one transaction. Returns the ids of those that it cancelled. */

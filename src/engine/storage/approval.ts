@@ -8,7 +8,6 @@ import { untilFewer } from "../../platform/database/until-fewer.ts";
 import { insertPushes } from "./push-config.ts";
 import { runIsActive } from "./run.ts";
 import type { ApprovalTable } from "./schema.ts";
-import { notRare } from "./session.ts";
 
 /** A request for approval. */
 export interface NewApproval {
@@ -243,3 +242,8 @@ const requestStartChars = 2_000;
 export const approvalColumns = sql`approval.id, approval.run_id, approval.runner_id, runner_sequence, tool_call_id,
   session.name as session_name, action, digest, expire_time, decision, decided_by, comment, decide_time, use_id, use_time,
   approval.create_time, run.agent_name, left(approval.request, ${sql.lit(requestStartChars)}) as request_start, ${approvalState} as state`;
+
+/** Hides a condition from the planner, which would expect few matches and sort all rows of the client for them. */
+function notRare(condition: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`case when ${condition} then true else false end`;
+}

@@ -1,12 +1,19 @@
 // Runs as their clients see them: one, lists by filters, and those that a client cancels at once.
 
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
-import { lowestUuid } from "../../platform/base/ids.ts";
+import { highestUuid, lowestUuid } from "../../platform/base/ids.ts";
 import { textArray, uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
-import { type PageCut, type RowPage, readPage } from "../../platform/database/row-page.ts";
+import {
+  type BoundedPage,
+  type PageCut,
+  type RowPage,
+  readBound,
+  readBoundedPage,
+  readPage,
+} from "../../platform/database/row-page.ts";
 import { activeStatuses, isActive, type RunWithoutInput, runIsActive, runSelectionWithoutInput } from "./run.ts";
-import type { RunStatus } from "./schema.ts";
+import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run as its client sees it, with the public id of its session. */
 export interface ClientRun extends RunWithoutInput {
@@ -64,23 +71,23 @@ export interface RunFilter {
 
 /** A page of a list, newest first. */
 export interface RunPage {
-  /** The last run of the page before; undefined for the first page. */
+  /** The place after which the page begins: the `next` of the page before; undefined for the first page. */
   readonly before: string | undefined;
   readonly limit: number;
   /** How much of each output is needed; 0 and unset mean all. */
   readonly outputCharsMax?: number;
 }
 
-/** Returns runs of a client, newest first. Results may be large, so a page may be short. */
-export async function listClientRuns(
-  db: Db,
-  filter: RunFilter,
-  { limit, ...page }: RunPage,
-): Promise<RowPage<ClientRun>> {
-  if (!isSatisfiable(filter)) {
-    return { rows: [], hasMore: false };
+/** Returns runs of a client, newest first. Reads a bounded number of them, and results may be large: a page may be short or empty. */
+export async function listClientRuns(db: Db, asked: RunFilter, page: RunPage): Promise<BoundedPage<ClientRun>> {
+  const filter = narrow(asked);
+  if (filter === undefined) {
+    return { rows: [], next: undefined };
   }
-  return await readRunPage(db, selectRuns(db, filter, { ...page, limit: limit + 1 }), { order: sql`id desc`, limit });
+  const candidates = candidatesById(filter, page.before);
+  const query = selectAmong(db, filter, candidates, page);
+  const cut = { ...cutOf(candidates, page), order: sql`id desc`, placeOf: ({ id }: ClientRun) => id };
+  return await readBoundedPage(db, query, cut);
 }
 
 /** Reads as many of the runs of a query as fit into a page. */
@@ -98,136 +105,213 @@ export interface ChangedRun extends ClientRun {
   readonly changed_us: number;
 }
 
-/** A page of a list by the last change, newest first. */
-export interface ChangedRunPage {
-  /** The last run of the page before; undefined for the first page. */
-  readonly before: Pick<ChangedRun, "id" | "changed_us"> | undefined;
-  readonly limit: number;
-  /** As in `RunPage`. */
-  readonly outputCharsMax?: number;
-}
-
 /**
- * Returns runs of a client, the newest change first. Reads the active runs, and as many ended ones as a page has. Results may be
- * large, so a page may be short.
+ * Returns runs of a client, the newest change first. Reads the active runs, and a bounded number of ended ones. A page may be short or
+ * empty, as in `listClientRuns`.
  */
-export async function listChangedRuns(
-  db: Db,
-  filter: RunFilter,
-  { before, limit, outputCharsMax }: ChangedRunPage,
-): Promise<RowPage<ChangedRun>> {
-  const pages: RowPage<ChangedRun>[] = [];
-  for (const part of isSatisfiable(filter) ? partsByChange(filter) : []) {
-    let query = selectChanged(db, filter, part, outputCharsMax)
-      .select(sql<number>`(extract(epoch from ${part.changeTime}) * 1000000)::int8`.as("changed_us"))
-      .orderBy(part.changeTime, "desc")
-      .orderBy("run.id", "desc")
-      .limit(limit + 1);
-    if (before !== undefined) {
-      const time = sql`timestamptz 'epoch' + ${before.changed_us}::int8 * interval '1 microsecond'`;
-      query = query.where(sql<SqlBool>`(${part.changeTime}, run.id) < (${time}, ${before.id}::uuid)`);
-    }
-    pages.push(await readRunPage(db, query, { order: sql`changed_us desc, id desc`, limit }));
+export async function listChangedRuns(db: Db, asked: RunFilter, page: RunPage): Promise<BoundedPage<ChangedRun>> {
+  const filter = narrow(asked);
+  const parts: BoundedPage<ChangedRun>[] = [];
+  for (const part of filter === undefined ? [] : partsByChange(filter)) {
+    parts.push(await readPart(db, part, page));
   }
-  const rows = pages.flatMap((page) => page.rows).toSorted(newestFirst);
-  // After the end of a part that has more, the rows of the other part may come too early.
-  const ends = pages.flatMap((page) => (page.hasMore ? page.rows.slice(-1) : [])).map((row) => rows.indexOf(row) + 1);
-  const length = Math.min(limit, rows.length, ...ends);
-  return { rows: rows.slice(0, length), hasMore: ends.length > 0 || rows.length > length };
+  const rows = parts.flatMap((part) => part.rows).toSorted((one, other) => comparePlaces(placeOf(one), placeOf(other)));
+  // After the end of a part that goes on, the rows of the other part may come too early.
+  const [end] = parts.flatMap(({ next = [] }) => next).toSorted(comparePlaces);
+  const known = end === undefined ? rows : rows.filter((row) => comparePlaces(placeOf(row), end) <= 0);
+  const shown = known.slice(0, page.limit);
+  const last = shown.at(-1);
+  return { rows: shown, next: last !== undefined && known.length > shown.length ? placeOf(last) : end };
 }
 
-function newestFirst(one: ChangedRun, other: ChangedRun): number {
-  return other.changed_us - one.changed_us || (one.id < other.id ? 1 : -1);
+async function readPart(db: Db, { filter, changeTime }: PartByChange, page: RunPage): Promise<BoundedPage<ChangedRun>> {
+  const candidates = candidatesByChange(filter, changeTime, page.before);
+  const query = selectAmong(db, filter, candidates, page).select(microseconds(changeTime).as("changed_us"));
+  return await readBoundedPage(db, query, {
+    ...cutOf(candidates, page),
+    order: sql`changed_us desc, id desc`,
+    placeOf,
+  });
 }
 
-/** Counts the runs that match a filter, up to `countMax`. */
-export async function countClientRuns(db: Db, filter: RunFilter, countMax: number): Promise<number> {
+function placeOf({ changed_us, id }: Pick<ChangedRun, "changed_us" | "id">): string {
+  return `${changed_us} ${id}`;
+}
+
+/** Returns the place after which no run has changed at the time or later. */
+function startOf(time: Date): string {
+  return placeOf({ changed_us: time.getTime() * 1_000, id: lowestUuid(0) });
+}
+
+function readPlace(place: string): Pick<ChangedRun, "changed_us" | "id"> {
+  const [changedUs, id = ""] = place.split(" ");
+  return { changed_us: Number(changedUs), id };
+}
+
+/** Compares places of a list by the last change: newest first. */
+function comparePlaces(one: string, other: string): number {
+  const [first, second] = [readPlace(one), readPlace(other)];
+  return second.changed_us - first.changed_us || (first.id === second.id ? 0 : first.id < second.id ? 1 : -1);
+}
+
+/** Counts the runs that match a filter, up to `countMax`, among so many that may match. */
+export async function countClientRuns(db: Db, asked: RunFilter, countMax: number): Promise<number> {
+  const filter = narrow(asked);
   let count = 0;
-  for (const part of isSatisfiable(filter) ? partsByChange(filter) : []) {
-    const matching = selectChanged(db, filter, part).clearSelect().select("run.id").limit(countMax).as("matching");
-    const { length } = await db
-      .selectFrom(matching)
+  for (const part of filter === undefined ? [] : partsByChange(filter)) {
+    const { condition } = candidatesByChange(part.filter, part.changeTime, undefined);
+    const candidates = sql<RunTable>`(select run.* from run where ${condition} limit ${sql.lit(countMax)})`;
+    const { length } = await visibleRuns(db, 0, candidates)
+      .clearSelect()
       .select(sql<number>`count(*)`.as("length"))
+      .where(matches(part.filter))
       .executeTakeFirstOrThrow();
     count += length;
   }
   return Math.min(count, countMax);
 }
 
-/** Runs that one index has in the order of their last change; that of active runs is small. */
+/** Runs of a filter whose last change is in the same columns. */
 interface PartByChange {
-  readonly condition: Expression<SqlBool>;
+  readonly filter: RunFilter;
   readonly changeTime: RawBuilder<Date>;
 }
 
 const codeOfFailure = sql`split_part(coalesce(run.failure, ''), chr(10), 1)`;
 const changeOfActive = sql<Date>`coalesce(run.change_time, run.start_time, run.create_time)`;
 
-function partsByChange({ states }: RunFilter): readonly PartByChange[] {
-  const active = states?.filter(isActive) ?? activeStatuses;
-  const ended = states?.filter((status) => !isActive(status)) ?? endStatuses;
+function partsByChange(filter: RunFilter): readonly PartByChange[] {
+  const { states = [...activeStatuses, ...endStatuses] } = filter;
+  const active = states.filter(isActive);
+  const ended = states.filter((status) => !isActive(status));
   return [
-    ...(active.length > 0
-      ? [{ condition: among(active, activeStatuses, runIsActive), changeTime: changeOfActive }]
-      : []),
-    ...(ended.length > 0
-      ? [{ condition: among(ended, endStatuses, sql`run.end_time is not null`), changeTime: sql<Date>`run.end_time` }]
-      : []),
+    ...(active.length > 0 ? [{ filter: { ...filter, states: active }, changeTime: changeOfActive }] : []),
+    ...(ended.length > 0 ? [{ filter: { ...filter, states: ended }, changeTime: sql<Date>`run.end_time` }] : []),
   ];
 }
 
 const endStatuses = ["completed", "failed", "cancelled"] as const satisfies readonly RunStatus[];
 
-/**
- * Returns the condition of an index, without the other statuses where they are not all. A rarer end has an index of its own. To name the
- * statuses themselves would be wrong: by the statistics of a table without one of them the planner expects no row, and reads all to sort
- * them.
- */
-function among(
-  statuses: readonly RunStatus[],
-  all: readonly RunStatus[],
-  ofIndex: RawBuilder<SqlBool>,
-): RawBuilder<SqlBool> {
-  const others = all.filter((status) => !statuses.includes(status)).map((status) => sql.lit(status));
-  if (others.length === 0) {
-    return ofIndex;
-  }
-  return rareEndOf(statuses) ?? sql<SqlBool>`${ofIndex} and run.status not in (${sql.join(others)})`;
+/** Runs in the order of one index. Filters apply to a bounded number of them, so the planner cannot choose another order. */
+interface Candidates extends IndexedRuns {
+  /** After the first column. */
+  readonly order: RawBuilder<unknown>;
+  /** Where a run is in the order. */
+  readonly place: RawBuilder<unknown>;
 }
 
-/** Returns the condition of the indexes of an end that few runs have; undefined for other statuses. */
-function rareEndOf(statuses: readonly RunStatus[] = []): RawBuilder<SqlBool> | undefined {
-  const [only] = statuses.length === 1 ? statuses : [];
-  return only === "failed" || only === "cancelled" ? sql<SqlBool>`run.status in (${sql.lit(only)})` : undefined;
+/** Runs that one index has together. */
+interface IndexedRuns {
+  /** The first column of the index. As a part of the order, it leaves the planner no index but this one. */
+  readonly first: RawBuilder<unknown>;
+  readonly condition: RawBuilder<SqlBool>;
 }
 
-/** By its id, for the index of a session's runs. */
-function isOfSession(client: string, sessionName: string): RawBuilder<SqlBool> {
-  return sql<SqlBool>`run.session = (
-    select id from session where client = ${client} and name = ${sessionName} and delete_time is null)`;
+function candidatesById(filter: RunFilter, before: string | undefined): Candidates {
+  const indexed = indexedRuns(filter, sql`run.client`);
+  const end = endIdOf(filter, before);
+  // Not two bounds of one column: the planner would expect few runs between them, and sort these.
+  const range =
+    filter.createTimeFrom === undefined
+      ? sql`run.id < ${end}`
+      : sql`run.id >= ${firstIdOf(filter.createTimeFrom)} and (run.id, 0) < (${end}::uuid, 0)`;
+  const condition = sql<SqlBool>`${indexed.condition} and ${range}`;
+  return { first: indexed.first, condition, order: sql`run.id desc`, place: sql`run.id` };
 }
 
-function selectChanged(db: Db, filter: RunFilter, { condition, changeTime }: PartByChange, outputCharsMax = 0) {
-  const { client, sessionName, changeTimeFrom, changeTimeTo, parentRunId, rootRunId } = filter;
-  const ofOtherColumns = { ...filter, states: undefined, changeTimeFrom: undefined, changeTimeTo: undefined };
-  let query = visibleRuns(db, outputCharsMax).where(sql`run.client collate "C"`, "=", client).where(condition);
-  // Filters that match everything would make a match look rare to the planner, which then sorts all runs.
-  if (hasFilters(ofOtherColumns)) {
-    query = query.where(matches(ofOtherColumns));
-  }
-  if (sessionName !== undefined) {
-    query = query.where(isOfSession(client, sessionName));
+function candidatesByChange(filter: RunFilter, changeTime: RawBuilder<Date>, before: string | undefined): Candidates {
+  const { states, changeTimeFrom, changeTimeTo } = filter;
+  const { first, condition } = indexedRuns(filter, clientOfLists);
+  const conditions = [condition];
+  // A condition that the index of a rare end does not need would suggest that of all ends.
+  if (rareEndOf(filter) === undefined && states?.every(isActive) !== true) {
+    conditions.push(sql`run.end_time is not null`);
   }
   if (changeTimeFrom !== undefined) {
-    query = query.where(changeTime, ">=", changeTimeFrom);
+    conditions.push(sql`${changeTime} >= ${changeTimeFrom}`);
   }
-  if (changeTimeTo !== undefined) {
-    query = query.where(changeTime, "<", changeTimeTo);
+  const bounds = [before, changeTimeTo && startOf(changeTimeTo)].filter((place) => place !== undefined);
+  const end = bounds.toSorted(comparePlaces).at(-1);
+  if (end !== undefined) {
+    const { changed_us: us, id } = readPlace(end);
+    const time = sql`timestamptz 'epoch' + ${us}::int8 * interval '1 microsecond'`;
+    conditions.push(sql`(${changeTime}, run.id) < (${time}, ${id}::uuid)`);
   }
+  const place = sql`${microseconds(changeTime)} || ' ' || run.id`;
+  return { first, condition: sql.join(conditions, sql` and `), order: sql`${changeTime} desc, run.id desc`, place };
+}
+
+/** With the collation of the indexes that serve lists alone. */
+const clientOfLists = sql`run.client collate "C"`;
+
+/**
+ * Returns the fewest runs of an index that may match: those of a tree, the active ones, those of a session, those of a rare end, or all of
+ * the client.
+ */
+function indexedRuns(filter: RunFilter, clientOfAll: RawBuilder<unknown>): IndexedRuns {
+  const { client, sessionName, states, parentRunId, rootRunId } = filter;
   if (parentRunId !== undefined) {
-    query = query.where("run.parent_run_id", "=", parentRunId);
+    return startingWith(sql`run.parent_run_id`, sql`${parentRunId}::uuid`);
   }
-  return rootRunId === undefined ? query : query.where("run.root_run_id", "=", rootRunId);
+  if (rootRunId !== undefined) {
+    return startingWith(sql`run.root_run_id`, sql`${rootRunId}::uuid`);
+  }
+  if (states?.every(isActive) === true) {
+    return startingWith(clientOfLists, sql`${client}::text`, runIsActive);
+  }
+  if (sessionName !== undefined) {
+    return startingWith(sql`run.session`, idOfSession(client, sessionName));
+  }
+  const rareEnd = rareEndOf(filter);
+  return rareEnd === undefined
+    ? startingWith(clientOfAll, sql`${client}::text`)
+    : startingWith(clientOfLists, sql`${client}::text`, sql`run.status in (${sql.lit(rareEnd)})`);
+}
+
+/** An array of one, because the planner would leave a column that equals a value out of the order. */
+function startingWith(first: RawBuilder<unknown>, value: RawBuilder<unknown>, ...others: RawBuilder<unknown>[]) {
+  return { first, condition: sql.join<SqlBool>([sql`${first} = any(array[${value}])`, ...others], sql` and `) };
+}
+
+/** Returns the end of the runs that a filter selects among all of the client, when few have it; undefined for other filters. */
+function rareEndOf({ states, sessionName, parentRunId, rootRunId }: RunFilter): "failed" | "cancelled" | undefined {
+  const [only, ...others] = states ?? [];
+  const isAmongAll = sessionName === undefined && parentRunId === undefined && rootRunId === undefined;
+  return isAmongAll && others.length === 0 && (only === "failed" || only === "cancelled") ? only : undefined;
+}
+
+/** By its id, for the index of a session's runs. A deleted session may have the same name, and its runs do not belong to the new one. */
+export function isOfSession(client: string, sessionName: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`run.session = ${idOfSession(client, sessionName)}`;
+}
+
+function idOfSession(client: string, sessionName: string): RawBuilder<unknown> {
+  return sql`(select id from session where client = ${client} and name = ${sessionName} and delete_time is null)`;
+}
+
+/** Selects what matches among as many runs as a page may read. */
+function selectAmong(
+  db: Db,
+  filter: RunFilter,
+  { first, condition, order }: Candidates,
+  { limit, outputCharsMax }: RunPage,
+) {
+  const candidates = sql<RunTable>`(
+    select run.*, ${first} as first from run where ${condition} order by first desc, ${order} ${readBound(limit).limit})`;
+  return visibleRuns(db, outputCharsMax, candidates)
+    .where(matches(filter))
+    .orderBy(sql`run.first desc, ${order}`)
+    .limit(limit + 1);
+}
+
+function cutOf({ first, condition, order, place }: Candidates, { limit }: RunPage) {
+  const edge = sql`
+    select (${place})::text from run where ${condition} order by ${first} desc, ${order} ${readBound(limit).edge}`;
+  return { body: "terminal", limit, edge };
+}
+
+function microseconds(time: RawBuilder<Date>): RawBuilder<number> {
+  return sql<number>`(extract(epoch from ${time}) * 1000000)::int8`;
 }
 
 /** What a watch compares. */
@@ -251,11 +335,17 @@ export async function listRunsToWatch(
   db: Db,
   { client, sessionName, endedSince, limit }: Pick<RunFilter, "client" | "sessionName"> & WatchedSince,
 ): Promise<{ readonly active: readonly WatchedRun[]; readonly ended: readonly WatchedRun[] }> {
-  if (!isSatisfiable({ client, sessionName })) {
+  if (narrow({ client, sessionName }) === undefined) {
     return { active: [], ended: [] };
   }
-  const filter = { client, sessionName, states: activeStatuses };
-  const active = selectRuns(db, filter, { before: undefined, limit }).clearSelect().select(watchedColumns);
+  let active = db
+    .selectFrom("run")
+    .select(watchedColumns)
+    .where(sql`run.client collate "C"`, "=", client)
+    .where(runIsActive)
+    .where("run.delete_time", "is", null)
+    .orderBy("run.id", "desc")
+    .limit(limit);
   // Without the sessions: for a time that it does not know, the planner expects a third of the runs, and would read all sessions.
   let ended = db
     .selectFrom("run")
@@ -266,6 +356,7 @@ export async function listRunsToWatch(
     .orderBy("run.end_time")
     .limit(limit);
   if (sessionName !== undefined) {
+    active = active.where(isOfSession(client, sessionName));
     ended = ended.where(isOfSession(client, sessionName));
   }
   return { active: await active.execute(), ended: await ended.execute() };
@@ -286,16 +377,17 @@ interface WatchedSince {
 }
 
 /** Returns the ids of active runs without a cancel request, newest first. `states` of the filter does not apply. */
-export async function listRunsToCancel(db: Db, filter: RunFilter, page: RunPage): Promise<string[]> {
-  if (!isSatisfiable(filter)) {
-    return [];
+export async function listRunsToCancel(db: Db, asked: RunFilter, page: RunPage): Promise<BoundedPage<{ id: string }>> {
+  const filter = narrow({ ...asked, states: activeStatuses });
+  if (filter === undefined) {
+    return { rows: [], next: undefined };
   }
-  const rows = await selectRuns(db, { ...filter, states: activeStatuses }, page)
-    .where("run.cancel_request_time", "is", null)
+  const candidates = candidatesById(filter, page.before);
+  const query = selectAmong(db, filter, candidates, page)
     .clearSelect()
-    .select("run.id")
-    .execute();
-  return rows.map(({ id }) => id);
+    .select(["run.id", "run.terminal"])
+    .where("run.cancel_request_time", "is", null);
+  return await readBoundedPage(db, query, { ...cutOf(candidates, page), order: sql`id desc`, placeOf: ({ id }) => id });
 }
 
 /**
@@ -312,46 +404,20 @@ export async function lockRunsToCancel(
   return rows.map(({ id }) => id);
 }
 
-/** Returns false when no run matches, because Postgres stores no such text. */
-function isSatisfiable({ sessionName, agentName, runnerId, model, errorContains, ...rest }: RunFilter): boolean {
-  const { failureCode, failureCodeNot } = rest;
-  return [sessionName, agentName, runnerId, model, errorContains, failureCode, failureCodeNot].every(
-    (text) => text === undefined || isStorableText(text),
-  );
-}
-
-function selectRuns(db: Db, filter: RunFilter, { before, limit, outputCharsMax }: RunPage) {
-  const { client, sessionName, states, parentRunId, rootRunId } = filter;
-  // With this collation the planner takes the index of active runs, of a rare end or of a tree, not that of all runs of the client.
-  const isActiveOnly = states?.every(isActive) === true;
-  const rareEnd = rareEndOf(states);
-  const isOfTree = parentRunId !== undefined || rootRunId !== undefined;
-  const needsCollation = isActiveOnly || isOfTree || rareEnd !== undefined;
-  let query = visibleRuns(db, outputCharsMax)
-    .where(needsCollation ? sql`run.client collate "C"` : "run.client", "=", client)
-    .orderBy("run.id", "desc")
-    .limit(limit);
-  if (parentRunId !== undefined) {
-    query = query.where("run.parent_run_id", "=", parentRunId);
+/**
+ * Returns the filter with the states that it implies: only a failed run has a failure. Undefined when no run matches, also because
+ * Postgres stores no such text.
+ */
+function narrow(filter: RunFilter): RunFilter | undefined {
+  const { sessionName, agentName, runnerId, model, errorContains, failureCode, failureCodeNot } = filter;
+  const texts = [sessionName, agentName, runnerId, model, errorContains, failureCode, failureCodeNot];
+  if (!texts.every((text) => text === undefined || isStorableText(text))) {
+    return undefined;
   }
-  if (rootRunId !== undefined) {
-    query = query.where("run.root_run_id", "=", rootRunId);
+  if (failureCode === undefined && errorContains === undefined) {
+    return filter;
   }
-  if (isActiveOnly) {
-    query = query.where(runIsActive);
-  }
-  if (rareEnd !== undefined) {
-    query = query.where(rareEnd);
-  }
-  // A deleted session may have the same name, and its runs do not belong to the new one.
-  if (sessionName !== undefined) {
-    query = query.where("session.name", "=", sessionName).where("session.delete_time", "is", null);
-  }
-  if (hasFilters(filter)) {
-    query = query.where(matches(filter)).where("run.id", ">=", firstIdOf(filter));
-  }
-  const end = endIdOf(filter, before);
-  return end === undefined ? query : query.where("run.id", "<", end);
+  return filter.states?.includes("failed") === false ? undefined : { ...filter, states: ["failed"] };
 }
 
 const columnsButTerminal = runSelectionWithoutInput.filter((column) => column !== "run.terminal");
@@ -359,41 +425,48 @@ const columnsButTerminal = runSelectionWithoutInput.filter((column) => column !=
 const beforeOutputBytes = 16_384;
 const bytesMax = 2 ** 31 - 1;
 
-/** Selects runs as their clients see them. For a part of the output, Postgres reads the beginning of a large terminal result alone. */
-export function visibleRuns(db: Db | Transaction, outputCharsMax = 0) {
+/**
+ * Selects runs as their clients see them: all, or those of a query. For a part of the output, Postgres reads the beginning of a large
+ * terminal result alone.
+ */
+export function visibleRuns(db: Db | Transaction, outputCharsMax = 0, source = sql<RunTable>`run`) {
   const terminalBytesMax = outputCharsMax === 0 ? bytesMax : Math.min(beforeOutputBytes + 4 * outputCharsMax, bytesMax);
-  return db
-    .selectFrom("run")
-    .innerJoin("session", "session.id", "run.session")
-    .select(columnsButTerminal)
-    .select(
-      sql<Uint8Array | null>`
+  return (
+    db
+      .selectFrom(source.as("run"))
+      .select(columnsButTerminal)
+      .select(
+        sql<Uint8Array | null>`
         case when octet_length(run.terminal) > ${terminalBytesMax}::int
           then substring(run.terminal from 1 for ${terminalBytesMax}::int) else run.terminal end`.as("terminal"),
-    )
-    .select(["session.name as session_name", "run.input_excerpt"])
-    .select(sql<Uint8Array | null>`case when run.input_excerpt is null then run.input end`.as("input"))
-    .select(
-      sql<
-        string | null
-      >`case when octet_length(run.annotations) <= ${sql.lit(annotationsBytesMax)} then run.annotations end`.as(
-        "annotations",
-      ),
-    )
-    .where("run.delete_time", "is", null);
-}
-
-function hasFilters({ client: _, sessionName: __, parentRunId: ___, rootRunId: ____, ...filters }: RunFilter): boolean {
-  return Object.values(filters).some((value) => value !== undefined);
+      )
+      // For each run by itself: the planner would read all sessions for a join.
+      .select(sql<string>`(select name from session where session.id = run.session)`.as("session_name"))
+      .select("run.input_excerpt")
+      .select(sql<Uint8Array | null>`case when run.input_excerpt is null then run.input end`.as("input"))
+      .select(
+        sql<
+          string | null
+        >`case when octet_length(run.annotations) <= ${sql.lit(annotationsBytesMax)} then run.annotations end`.as(
+          "annotations",
+        ),
+      )
+      .where("run.delete_time", "is", null)
+  );
 }
 
 /** Returns the same statement for all combinations of filters: connections prepare a limited number of statements. */
 function matches(filter: RunFilter): Expression<SqlBool> {
+  const { client, sessionName = null, parentRunId = null, rootRunId = null } = filter;
   const { states, createTimeFrom, createTimeTo, agentName, runnerId, model, errorContains } = filter;
   const { failureCode, failureCodeNot, changeTimeFrom, changeTimeTo } = filter;
   const among = states === undefined ? null : textArray(states);
   return sql<SqlBool>`
-    (${among}::text[] is null or run.status = any(${among}::text[]))
+    run.client = ${client}
+    and (${sessionName}::text is null or ${isOfSession(client, sessionName ?? "")})
+    and (${parentRunId}::uuid is null or run.parent_run_id = ${parentRunId}::uuid)
+    and (${rootRunId}::uuid is null or run.root_run_id = ${rootRunId}::uuid)
+    and (${among}::text[] is null or run.status = any(${among}::text[]))
     and run.create_time >= coalesce(${createTimeFrom ?? null}::timestamptz, '-infinity')
     and run.create_time < coalesce(${createTimeTo ?? null}::timestamptz, 'infinity')
     and coalesce(run.end_time, ${changeOfActive}) >= coalesce(${changeTimeFrom ?? null}::timestamptz, '-infinity')
@@ -412,12 +485,12 @@ function matches(filter: RunFilter): Expression<SqlBool> {
  */
 const clockErrorMs = 86_400_000;
 
-function firstIdOf({ createTimeFrom }: RunFilter): string {
-  return lowestUuid(Math.max(0, (createTimeFrom?.getTime() ?? 0) - clockErrorMs));
+function firstIdOf(createTimeFrom: Date): string {
+  return lowestUuid(Math.max(0, createTimeFrom.getTime() - clockErrorMs));
 }
 
-/** Returns the id before which a page begins; undefined for no bound. */
-function endIdOf({ createTimeTo }: RunFilter, before: string | undefined): string | undefined {
-  const end = createTimeTo && lowestUuid(createTimeTo.getTime() + clockErrorMs);
-  return before === undefined || (end !== undefined && end < before) ? end : before;
+/** Returns the id before which a page begins. */
+function endIdOf({ createTimeTo }: RunFilter, before = highestUuid): string {
+  const end = createTimeTo === undefined ? highestUuid : lowestUuid(createTimeTo.getTime() + clockErrorMs);
+  return end < before ? end : before;
 }

@@ -1,12 +1,12 @@
 // The texts of runs for search. A row is written by the loop that reads runs, never by the statements of the runs themselves.
 
 import { type RawBuilder, sql } from "kysely";
-import { lowestUuid } from "../../platform/base/ids.ts";
+import { highestUuid, lowestUuid } from "../../platform/base/ids.ts";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
 import type { RowPage } from "../../platform/database/row-page.ts";
-import { type ClientRun, type RunPage, readRunPage, visibleRuns } from "./client-run.ts";
+import { type ClientRun, isOfSession, type RunPage, readRunPage, visibleRuns } from "./client-run.ts";
 
 /** A run whose text is to be written. */
 export interface UnreadRun {
@@ -161,16 +161,14 @@ export async function searchRunTexts(db: Db, search: TextSearch, page: RunPage):
   const newest = sql`
     select run_id, text from (
       select run_id, text, words from run_text
-      where client collate "C" = ${client} and run_id < ${page.before ?? lastUuid}::uuid order by run_id desc limit ${newestMax}
+      where client collate "C" = ${client} and run_id < ${page.before ?? highestUuid}::uuid order by run_id desc limit ${newestMax}
     ) as newest where words @@ ${asked}`;
   const first = await findRuns(db, newest, search, page);
   const all = sql`
     select run_id, text from run_text
-    where words @@ ${asked} and client = ${client} and run_id < ${page.before ?? lastUuid}::uuid`;
+    where words @@ ${asked} and client = ${client} and run_id < ${page.before ?? highestUuid}::uuid`;
   return first.hasMore ? first : await findRuns(db, all, search, page);
 }
-
-const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Returns the word that all texts of a client have: so the index of words finds no texts of others. Its space keeps it apart from words. */
 function wordOfClient(client: RawBuilder<unknown>): RawBuilder<string> {
@@ -180,7 +178,7 @@ function wordOfClient(client: RawBuilder<unknown>): RawBuilder<string> {
 async function findRuns(
   db: Db,
   matching: RawBuilder<unknown>,
-  { sessionName, agentName, annotation, createTimeFrom, createTimeTo }: TextSearch,
+  { client, sessionName, agentName, annotation, createTimeFrom, createTimeTo }: TextSearch,
   { limit }: RunPage,
 ): Promise<RowPage<FoundRun>> {
   const texts = sql<{ run_id: string; text: string }>`(${matching} offset 0)`.as("matching");
@@ -190,8 +188,7 @@ async function findRuns(
     .orderBy("run.id", "desc")
     .limit(limit + 1);
   if (sessionName !== undefined) {
-    // A deleted session may have the same name, and its runs do not belong to the new one.
-    runs = runs.where("session.name", "=", sessionName).where("session.delete_time", "is", null);
+    runs = runs.where(isOfSession(client, sessionName));
   }
   if (agentName !== undefined) {
     runs = runs.where("run.agent_name", "=", agentName);

@@ -2,13 +2,14 @@
 // keep hidden sessions for their own runs; these are neither found nor listed here.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import { highestUuid } from "../../platform/base/ids.ts";
 import { textArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
-import { type RowPage, readPage } from "../../platform/database/row-page.ts";
+import { type BoundedPage, readBound, readBoundedPage } from "../../platform/database/row-page.ts";
 import { rowStatement } from "../../platform/database/row-statement.ts";
 import { deleteTextsOfSessions } from "./run-text.ts";
-import type { RunStatus, SessionTable } from "./schema.ts";
+import type { RunStatus, RunTable, SessionTable } from "./schema.ts";
 
 const sessionColumns = [
   "session.id",
@@ -153,18 +154,54 @@ export interface ListedSession extends SessionWithRun {
 
 const countedRunsMax = 100;
 
-/** Returns the sessions of a client, newest first. The results of their latest runs may be large, so a page may be short. */
+/**
+ * Returns the sessions of a client, newest first. Reads a bounded number of them, and the results of their latest runs may be large: a
+ * page may be short or empty.
+ */
 export async function listSessions(
   db: Db,
   filter: SessionFilter,
   { before, limit }: { readonly before: string | undefined; readonly limit: number },
-): Promise<RowPage<ListedSession>> {
-  const { client, runStatuses, agentName, forkOf } = filter;
+): Promise<BoundedPage<ListedSession>> {
+  const { agentName, forkOf } = filter;
   if (![agentName, forkOf].every((text) => text === undefined || isStorableText(text))) {
-    return { rows: [], hasMore: false };
+    return { rows: [], next: undefined };
   }
-  // Uses the collation of the index for this list.
-  let query = sessionsWithRun(db)
+  const { first, condition } = indexOf(filter);
+  const candidates = sql`
+    from session where ${condition} and session.id < ${before ?? highestUuid} order by ${first} desc, session.id desc`;
+  const bound = readBound(limit);
+  const edge = sql`select session.id::text ${candidates} ${bound.edge}`;
+  const source = sql<SessionTable>`(select *, ${first} as first ${candidates} ${bound.limit})`;
+  const query = selectSessions(db, filter, source).limit(limit + 1);
+  return await readBoundedPage(db, query, {
+    ...{ order: sql`id desc`, body: "run_terminal", limit, edge },
+    placeOf: ({ id }) => id,
+  });
+}
+
+/**
+ * Returns the first column and the condition of the index that has the sessions in the order of the list: the forks of one, or all of the
+ * client. An array of one, because the planner would leave a column that equals a value out of the order, and then choose another index.
+ */
+function indexOf({ client, forkOf }: SessionFilter): Record<"first" | "condition", RawBuilder<unknown>> {
+  if (forkOf !== undefined) {
+    const origin = sql`(select id from session where client = ${client} and name = ${forkOf} and delete_time is null)`;
+    return { first: sql`forked_from`, condition: sql`forked_from = any(array[${origin}])` };
+  }
+  const first = sql`client collate "C"`;
+  return { first, condition: sql`${first} = any(array[${client}::text]) and delete_time is null and not hidden` };
+}
+
+/** Selects the sessions of a query that match a filter, with their latest runs. */
+function selectSessions(db: Db, { client, runStatuses, agentName }: SessionFilter, source: RawBuilder<SessionTable>) {
+  // For each session by itself: the planner would read all runs for a join.
+  const latestRun = sql<RunTable>`(select * from run where id = session.latest_run_id offset 0)`.as("run");
+  let query = db
+    .selectFrom(source.as("session"))
+    .leftJoinLateral(latestRun, (join) => join.onTrue())
+    .select(sessionColumns)
+    .select(["run.status as run_status", "run.turn as run_turn", "run.terminal as run_terminal"])
     .select(
       sql<Date>`coalesce(run.end_time, run.change_time, run.start_time, run.create_time, session.create_time)`.as(
         "change_time",
@@ -174,30 +211,15 @@ export async function listSessions(
       sql<number>`(select count(*) from (select from run as counted where counted.session = session.id
         and counted.delete_time is null limit ${sql.lit(countedRunsMax)}) as first)`.as("run_count"),
     )
-    .where(sql`session.client collate "C"`, "=", client)
-    .where(sql<boolean>`not session.hidden`)
-    .orderBy("session.id", "desc")
-    .limit(limit + 1);
-  if (before !== undefined) {
-    query = query.where("session.id", "<", before);
-  }
+    .where("session.client", "=", client)
+    .where("session.delete_time", "is", null)
+    .where("session.hidden", "=", false)
+    .orderBy(sql`session.first desc, session.id desc`);
   if (runStatuses !== undefined) {
     const among = textArray(runStatuses.map((status) => status ?? ""));
-    query = query.where(notRare(sql`coalesce(run.status, '') = any(${among}::text[])`));
+    query = query.where(sql<boolean>`coalesce(run.status, '') = any(${among}::text[])`);
   }
-  if (agentName !== undefined) {
-    query = query.where(notRare(sql`run.agent_name = ${agentName}`));
-  }
-  if (forkOf !== undefined) {
-    const origin = sql`(select id from session where client = ${client} and name = ${forkOf} and delete_time is null)`;
-    query = query.where(sql<boolean>`session.forked_from = ${origin}`);
-  }
-  return await readPage(db, query, { order: sql`id desc`, body: "run_terminal", limit });
-}
-
-/** Hides a condition from the planner, which would expect few matches and sort all rows of the client for them. */
-export function notRare(condition: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`case when ${condition} then true else false end`;
+  return agentName === undefined ? query : query.where("run.agent_name", "=", agentName);
 }
 
 /** Returns the session of a run, whose directory the run's tools work in; undefined when the run does not exist. */
@@ -319,13 +341,4 @@ function countEntries({ index, rows, growsAs }: Entries): RawBuilder<number> {
       else (select count(*) from (select ${rows} limit ${2 * countedMax}) as first) end::float8
     from pg_class as entries, pg_class as grown
     where entries.oid = ${index}::regclass and grown.oid = ${growsAs}::regclass)`;
-}
-
-function sessionsWithRun(db: Db | Transaction) {
-  return db
-    .selectFrom("session")
-    .leftJoin("run", "run.id", "session.latest_run_id")
-    .select(sessionColumns)
-    .select(["run.status as run_status", "run.turn as run_turn", "run.terminal as run_terminal"])
-    .where("session.delete_time", "is", null);
 }

@@ -31,6 +31,9 @@ export function lowestUuid(atMs: number): string {
   return formatUuid(bytes);
 }
 
+/** After all ids. */
+export const highestUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
 /** Returns the 16 bytes of a uuid. */
 export function uuidBytes(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll("-", ""), "hex");

@@ -309,7 +309,8 @@ type ListRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of a session: returns only its runs; unset means the runs of all sessions.
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter.
+	// Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 runs, more
+	// read 5,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page, with the same filters; unset means the first page.
 	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -340,7 +341,7 @@ type ListRunsRequest struct {
 	FailureCode string `protobuf:"bytes,15,opt,name=failure_code,json=failureCode,proto3" json:"failure_code,omitempty"`
 	// Exact code of a failure to leave out, such as `rejected`; unset means none.
 	FailureCodeNot string `protobuf:"bytes,16,opt,name=failure_code_not,json=failureCodeNot,proto3" json:"failure_code_not,omitempty"`
-	// True also counts the runs that match the filters.
+	// True also counts the runs that match the filters: `total_size`.
 	Count bool `protobuf:"varint,17,opt,name=count,proto3" json:"count,omitempty"`
 	// Latest time of the last change, exclusive; unset means no limit.
 	ChangeTimeTo *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=change_time_to,json=changeTimeTo,proto3" json:"change_time_to,omitempty"`
@@ -516,11 +517,12 @@ func (x *ListRunsRequest) GetOutputCharsMax() int32 {
 // Response of ListRuns.
 type ListRunsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The runs, newest first.
+	// The runs, newest first. May be empty before the last page.
 	Runs []*Run `protobuf:"bytes,1,rep,name=runs,proto3" json:"runs,omitempty"`
 	// Token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Number of runs that match the filters, on all pages; 1,000 means 1,000 or more. Set only when the request asks for `count`.
+	// Number of runs that match the filters, on all pages. The count reads at most 1,000 active and 1,000 ended runs: with more of them, at
+	// least so many match. 1,000 means 1,000 or more. Set only when the request asks for `count`.
 	TotalSize     *int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3,oneof" json:"total_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -50,6 +50,9 @@ type RunServiceClient interface {
 	GetRunInput(ctx context.Context, in *GetRunInputRequest, opts ...grpc.CallOption) (*GetRunInputResponse, error)
 	// Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
 	//
+	// A page reads a bounded number of runs. When few of them match, the page is short or empty, and `next_page_token` is set while the
+	// list goes on: follow it until it is empty.
+	//
 	// Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
 	// Searches the texts of the runs of the calling client: their messages, results of tools, outputs and errors. Newest runs first.
@@ -278,6 +281,9 @@ type RunServiceServer interface {
 	// After a purge of its session there are no messages.
 	GetRunInput(context.Context, *GetRunInputRequest) (*GetRunInputResponse, error)
 	// Lists the runs of the calling client, newest first: those that match all filters that are set. `order` says what newest means.
+	//
+	// A page reads a bounded number of runs. When few of them match, the page is short or empty, and `next_page_token` is set while the
+	// list goes on: follow it until it is empty.
 	//
 	// Deleted runs are left out. Runs that started before an upgrade to a version with filters have no agent name and no runner id.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)

@@ -51,6 +51,9 @@ type SessionServiceClient interface {
 	// Returns one session with the state of its latest run.
 	GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*GetSessionResponse, error)
 	// Lists the sessions of the calling client, newest first: those that match all filters that are set.
+	//
+	// A page reads a bounded number of sessions. When few of them match, the page is short or empty, and `next_page_token` is set while the
+	// list goes on: follow it until it is empty.
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
 	// Lists the presets of the service: agents that its settings name.
 	ListPresets(ctx context.Context, in *ListPresetsRequest, opts ...grpc.CallOption) (*ListPresetsResponse, error)
@@ -251,6 +254,9 @@ type SessionServiceServer interface {
 	// Returns one session with the state of its latest run.
 	GetSession(context.Context, *GetSessionRequest) (*GetSessionResponse, error)
 	// Lists the sessions of the calling client, newest first: those that match all filters that are set.
+	//
+	// A page reads a bounded number of sessions. When few of them match, the page is short or empty, and `next_page_token` is set while the
+	// list goes on: follow it until it is empty.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 	// Lists the presets of the service: agents that its settings name.
 	ListPresets(context.Context, *ListPresetsRequest) (*ListPresetsResponse, error)

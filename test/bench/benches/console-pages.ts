@@ -17,6 +17,9 @@ const rowsQuick = 100_000;
 const entries = 20_000;
 const piecesPerSecond = 200;
 const watchedSeconds = 60;
+const entriesOfMinute = piecesPerSecond * 60;
+const entriesOfHour = entriesOfMinute * 60;
+const entriesOfHourQuick = entriesOfMinute * 6;
 /** Paragraphs of 4,000 characters. */
 const largeAnswer = "deltas=1250 long=1000";
 const waitMaxMs = 60_000;
@@ -24,7 +27,7 @@ const waitMaxMs = 60_000;
 export const consolePages: Bench = {
   name: "console",
   title: `The console in Chromium: a list of ${rows.toLocaleString("en-US")} runs, a run of ${entries.toLocaleString("en-US")} entries, an answer of 5 MB, a run that streams`,
-  notMeasured: "a network, a screen, a cold browser; a watch of hours.",
+  notMeasured: "a network, a screen, a cold browser; a watch of hours, whose entries come in a minute here.",
   roundsMax: 3,
   async *measure(stage) {
     await buildConsole();
@@ -36,6 +39,8 @@ export const consolePages: Bench = {
     const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium" });
     try {
       const longRun = await storeRunOfNewSession(home, service, entries);
+      const minute = await storeRunOfNewSession(home, service, entriesOfMinute);
+      const hour = await storeRunOfNewSession(home, service, stage.quick ? entriesOfHourQuick : entriesOfHour);
       using http = new HttpClient(service.url);
       const largeRun = await startRun(http, largeAnswer);
       await untilEnded(http, largeRun);
@@ -45,6 +50,10 @@ export const consolePages: Bench = {
           describe("a run opened at its middle", await timeEntry(browser, service, longRun)),
           describe("an answer of 5 MB", await timeAnswer(browser, service, largeRun)),
           describe(`a run that streams ${piecesPerSecond} pieces/s`, await watchRun(browser, service, http)),
+          describe(`the entries of an hour at ${piecesPerSecond} pieces/s`, {
+            "memory after a minute, MB": await weighLog(browser, service, minute),
+            "memory after an hour, MB": await weighLog(browser, service, hour),
+          }),
         ];
       }
     } finally {
@@ -84,6 +93,20 @@ async function timeAnswer(browser: Browser, service: Service, runId: string): Pr
   return { "shown after, ms": (await msOfPage(opened.page)) - startedMs };
 }
 
+/** Returns the memory of the page that has read a log. The text of its message is a part of it. */
+async function weighLog(browser: Browser, service: Service, runId: string): Promise<number> {
+  await using opened = await openPage(browser, service, `runs/${runId}?tab=entries`);
+  const badge = opened.page.locator("main .badge-text").filter({ hasText: /^ended, complete/ });
+  await badge.first().waitFor({ timeout: 5 * waitMaxMs });
+  return await readHeapMb(opened.page);
+}
+
+async function readHeapMb(page: Page): Promise<number> {
+  const tools = await page.context().newCDPSession(page);
+  await tools.send("HeapProfiler.collectGarbage");
+  return (await tools.send("Runtime.getHeapUsage")).usedSize / 1e6;
+}
+
 async function watchRun(browser: Browser, service: Service, http: HttpClient): Promise<Variant["metrics"]> {
   const runId = await startRun(
     http,
@@ -92,12 +115,7 @@ async function watchRun(browser: Browser, service: Service, http: HttpClient): P
   await using opened = await openPage(browser, service, `runs/${runId}`);
   const { page } = opened;
   await page.locator("main .badge-text").filter({ hasText: /^live/ }).first().waitFor();
-  const tools = await page.context().newCDPSession(page);
-  const heapMb = async (): Promise<number> => {
-    await tools.send("HeapProfiler.collectGarbage");
-    return (await tools.send("Runtime.getHeapUsage")).usedSize / 1e6;
-  };
-  const firstHeapMb = await heapMb();
+  const firstHeapMb = await readHeapMb(page);
   const gaps = await page.evaluate<number[]>(`(async () => {
     const gaps = [];
     const end = performance.now() + ${watchedSeconds * 1_000};
@@ -109,7 +127,7 @@ async function watchRun(browser: Browser, service: Service, http: HttpClient): P
     }
     return gaps;
   })()`);
-  const lastHeapMb = await heapMb();
+  const lastHeapMb = await readHeapMb(page);
   await http.send("POST", `/v1/runs/${runId}/cancel`, {});
   return {
     "frames a second": gaps.length / watchedSeconds,

@@ -1,4 +1,4 @@
-// What a page keeps of a long log, and how it comes to the rest.
+// What a page keeps of a long log, and how it gets the rest.
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";

@@ -73,7 +73,7 @@ test("a text of which the log sends the beginning is that of its chunks when the
   add(2, delta("sleeps."));
   add(3, message("The 🦊"), 8);
   expect([texts(), [...transcript.cut.keys()]]).toEqual([["The 🦊 sleeps."], []]);
-  // The chunks of this one are shorter, and there are none of the next.
+  // The chunks of this one are shorter, and the next one has no chunks.
   add(4, delta("The 🦊 wakes"));
   add(5, message("The 🦊"), 8);
   add(6, message("The b"), 10);

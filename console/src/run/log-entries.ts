@@ -1,7 +1,7 @@
 // The entries of a log that a page keeps: the newest, and pages of older ones that a person looks at. The service has them all.
 //
 // E1  Of a log that can be read again, the page keeps at most `keptMax` of the newest entries, and `pagesMax` pages of whole ones.
-// E2  `after` yields every entry, whole and in order, wherever it is.
+// E2  `after` yields every entry, whole and in order, whether it is here or not.
 
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 

@@ -50,7 +50,7 @@ async function addRuns(db: Db): Promise<readonly ListedRun[]> {
     select run, client, session, 'test', '', status, 1, at, at,
       case when status in ('completed', 'failed', 'cancelled') then timestamptz '2026-02-01' - (n / 40) * interval '1 second' end,
       case when n % 283 = 0 then 'rare' else 'usual' end, case when n % 401 = 0 then 'rare' else 'usual' end,
-      case when status = 'failed' then case when n % 3 = 0 then 'rejected' else 'model.timeout' end || chr(10) || 'Why ' || n end
+      case when status = 'failed' or status = 'cancelled' and n % 2 = 0 then case when n % 3 = 0 then 'rejected' else 'model.timeout' end || chr(10) || 'Why ' || n end
     from made cross join lateral (
       select case when n % 53 = 0 then 'failed' when n % 59 = 0 then 'cancelled' when n % 61 = 0 then 'queued'
         when n % 67 = 0 then 'waiting' else 'completed' end as status

@@ -154,14 +154,13 @@ function comparePlaces(one: string, other: string): number {
   return second.changed_us - first.changed_us || (first.id === second.id ? 0 : first.id < second.id ? 1 : -1);
 }
 
-/** Counts the runs that match a filter, up to `countMax`, among so many that may match. */
+/** Counts the runs that match a filter among the `countMax` active and ended ones that a list by the last change reads first. */
 export async function countClientRuns(db: Db, asked: RunFilter, countMax: number): Promise<number> {
   const filter = narrow(asked);
   let count = 0;
   for (const part of filter === undefined ? [] : partsByChange(filter)) {
-    const { condition } = candidatesByChange(part.filter, part.changeTime, undefined);
-    const candidates = sql<RunTable>`(select run.* from run where ${condition} limit ${sql.lit(countMax)})`;
-    const { length } = await visibleRuns(db, 0, candidates)
+    const candidates = candidatesByChange(part.filter, part.changeTime, undefined);
+    const { length } = await visibleRuns(db, 0, firstOf(candidates, sql`limit (select ${sql.lit(countMax)})`))
       .clearSelect()
       .select(sql<number>`count(*)`.as("length"))
       .where(matches(part.filter))
@@ -290,18 +289,15 @@ function idOfSession(client: string, sessionName: string): RawBuilder<unknown> {
 }
 
 /** Selects what matches among as many runs as a page may read. */
-function selectAmong(
-  db: Db,
-  filter: RunFilter,
-  { first, condition, order }: Candidates,
-  { limit, outputCharsMax }: RunPage,
-) {
-  const candidates = sql<RunTable>`(
-    select run.*, ${first} as first from run where ${condition} order by first desc, ${order} ${readBound(limit).limit})`;
-  return visibleRuns(db, outputCharsMax, candidates)
+function selectAmong(db: Db, filter: RunFilter, candidates: Candidates, { limit, outputCharsMax }: RunPage) {
+  return visibleRuns(db, outputCharsMax, firstOf(candidates, readBound(limit).limit))
     .where(matches(filter))
-    .orderBy(sql`run.first desc, ${order}`)
+    .orderBy(sql`run.first desc, ${candidates.order}`)
     .limit(limit + 1);
+}
+
+function firstOf({ first, condition, order }: Candidates, limit: RawBuilder<unknown>): RawBuilder<RunTable> {
+  return sql<RunTable>`(select run.*, ${first} as first from run where ${condition} order by first desc, ${order} ${limit})`;
 }
 
 function cutOf({ first, condition, order, place }: Candidates, { limit }: RunPage) {
@@ -405,8 +401,8 @@ export async function lockRunsToCancel(
 }
 
 /**
- * Returns the filter with the states that it implies: only a failed run has a failure. Undefined when no run matches, also because
- * Postgres stores no such text.
+ * Returns the filter with the states that it implies: only a run that failed or was cancelled has a failure. Undefined when no run
+ * matches, also because Postgres stores no such text.
  */
 function narrow(filter: RunFilter): RunFilter | undefined {
   const { sessionName, agentName, runnerId, model, errorContains, failureCode, failureCodeNot } = filter;
@@ -417,7 +413,8 @@ function narrow(filter: RunFilter): RunFilter | undefined {
   if (failureCode === undefined && errorContains === undefined) {
     return filter;
   }
-  return filter.states?.includes("failed") === false ? undefined : { ...filter, states: ["failed"] };
+  const states = (["failed", "cancelled"] as const).filter((status) => filter.states?.includes(status) !== false);
+  return states.length === 0 ? undefined : { ...filter, states };
 }
 
 const columnsButTerminal = runSelectionWithoutInput.filter((column) => column !== "run.terminal");

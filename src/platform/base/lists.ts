@@ -16,3 +16,16 @@ export async function readPages<T>(
   } while (pageToken !== "");
   return all;
 }
+
+/** Returns the first page that has an item, or the last one: a page of a list with filters may be empty while the list goes on. */
+export async function firstFilledPage<Page extends { readonly nextPageToken: string }>(
+  first: string,
+  read: (pageToken: string) => Promise<Page>,
+  itemsOf: (page: Page) => readonly unknown[],
+): Promise<Page> {
+  let page = await read(first);
+  while (itemsOf(page).length === 0 && page.nextPageToken !== "") {
+    page = await read(page.nextPageToken);
+  }
+  return page;
+}

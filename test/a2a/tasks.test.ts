@@ -6,6 +6,7 @@ import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { completed, delta, failed, type Run } from "../../clients/typescript/src/worker/runner.ts";
 import { answer } from "../fakes/provider.ts";
+import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
 import { offer, setMcpStage } from "../mcp/stage.ts";
@@ -216,4 +217,22 @@ test("each state has its tasks, in pages that the next page continues, with thei
   // Not read in pages before: tasks that end between two pages would make them differ.
   await until("the end", async () => (await client.listTasks(listOf({ status: done }), as())).totalSize === 5);
   expect((await read(done)).length).toBe(5);
+});
+
+test("a list goes on until it finds a task, behind more tasks than a page reads", async () => {
+  const { service, provider } = await setMcpStage();
+  const client = await connect(service.url, bindings[0]);
+  provider.respond(answer("Paris"));
+  const { id } = (await client.sendMessage(say("The capital of France?"), as())) as Task;
+  await query(
+    service.databaseUrl,
+    `with opened as (
+       insert into session (id, client, name, agent)
+       select gen_random_uuid(), client, 'many ' || n, '' from run, generate_series(1, 2100) as n returning id, client
+     )
+     insert into run (id, client, session, driver, input, status, epoch, deadline, end_time)
+     select gen_random_uuid(), client, id, 'llm-loop', '', 'failed', 1, now(), now() + interval '1 hour' from opened`,
+  );
+  const { tasks, nextPageToken, totalSize } = await client.listTasks(listOf({ status: done, pageSize: 2 }), as());
+  expect([tasks.map((task) => task.id), nextPageToken, totalSize]).toEqual([[id], "", 0]);
 });

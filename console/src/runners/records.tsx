@@ -50,7 +50,14 @@ export function Records({ runnerId, bindingId }: { readonly runnerId: string; re
       </div>
       {list.error !== null && <Failure error={list.error} onRetry={() => void list.refetch()} />}
       {listed === undefined && list.error === null && <Loading what="runs" />}
-      {listed?.length === 0 && <p className="hint">No runs yet. The first one appears here with its records.</p>}
+      {listed?.length === 0 && (
+        <p className="hint">
+          {list.hasNextPage
+            ? "None of the newest runs is of this runner."
+            : "No runs yet. The first one appears here with its records."}
+        </p>
+      )}
+      {listed?.length === 0 && <More list={list}>Older runs</More>}
       {listed !== undefined && listed.length > 0 && (
         <div className="records">
           <div>

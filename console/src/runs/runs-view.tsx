@@ -12,6 +12,7 @@ import { useNow } from "../lib/clock.ts";
 import { formatCount } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
 import { isActive } from "../lib/run-state.ts";
+import { useSearchOn } from "../lib/search-on.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { EmptyState, Failure, Loading } from "../ui/notice.tsx";
@@ -51,6 +52,7 @@ export function RunsView() {
   const list = useInfiniteQuery(...queryOf(filter));
   const listed = useMemo(() => list.data?.pages.flatMap((page) => page.runs) ?? [], [list.data]);
   const runs = useMemo(() => mergeRuns(listed, changes.items, filter), [listed, changes.items, filter]);
+  const isSearching = useSearchOn(list, runs.length, list.data?.pages.at(-1)?.runs);
   // A search shows other runs than the list.
   const active = filter.words === "" ? runs.filter(({ state }) => isActive(state)) : [];
   const [isCancelling, setCancelling] = useState(false);
@@ -93,6 +95,7 @@ export function RunsView() {
           list={list}
           runs={runs}
           isFiltered={query !== ""}
+          isSearching={isSearching}
           marked={marked}
           onMark={mark}
           onMore={() => {
@@ -120,6 +123,7 @@ function Body({
   list,
   runs,
   isFiltered,
+  isSearching,
   marked,
   onMark,
   onMore,
@@ -127,6 +131,8 @@ function Body({
   readonly list: List;
   readonly runs: readonly Run[];
   readonly isFiltered: boolean;
+  /** Whether older runs may match and are looked for. */
+  readonly isSearching: boolean;
   readonly marked: readonly string[];
   readonly onMark: (runId: string) => void;
   readonly onMore: () => void;
@@ -136,8 +142,8 @@ function Body({
   if (list.error !== null && runs.length === 0) {
     return <Failure error={list.error} onRetry={() => void list.refetch()} />;
   }
-  if (list.isPending && runs.length === 0) {
-    return <Loading what="runs" />;
+  if (runs.length === 0 && (list.isPending || isSearching)) {
+    return <Loading what={isSearching ? "older runs" : "runs"} />;
   }
   if (runs.length === 0) {
     return isFiltered ? (
@@ -153,14 +159,17 @@ function Body({
     );
   }
   return (
-    <RunsTable
-      runs={runs}
-      nowMs={nowMs}
-      hasMore={list.hasNextPage}
-      marked={marked}
-      onMark={onMark}
-      onEnd={onMore}
-      onOpen={(runId) => navigate(`/runs/${runId}`)}
-    />
+    <>
+      <RunsTable
+        runs={runs}
+        nowMs={nowMs}
+        hasMore={list.hasNextPage}
+        marked={marked}
+        onMark={onMark}
+        onEnd={onMore}
+        onOpen={(runId) => navigate(`/runs/${runId}`)}
+      />
+      {isSearching && <Loading what="older runs" />}
+    </>
   );
 }

@@ -13,6 +13,7 @@ import { useNow } from "../lib/clock.ts";
 import { formatAge, formatCount, shortId } from "../lib/format.ts";
 import { inPages } from "../lib/pages.ts";
 import { useParameter, withParameter } from "../lib/parameters.ts";
+import { useSearchOn } from "../lib/search-on.ts";
 import { useShortcuts } from "../lib/shortcuts.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { runChanges } from "../runs/run-changes.ts";
@@ -24,7 +25,8 @@ import { StreamBadge } from "../ui/stream-badge.tsx";
 import { OneSession } from "./one-session.tsx";
 import { lastOf, latestRuns, sessionStates } from "./session-list.ts";
 
-const pageSize = 50;
+/** The service reads more sessions for a page of this size. */
+const pageSize = 100;
 const wordsChars = 120;
 /** What the service counts up to. */
 const countedRunsMax = 100;
@@ -45,15 +47,17 @@ export default function SessionsView({ params }: { readonly params: Readonly<Rec
     inPages,
   );
   const sessions = useMemo(() => list.data?.pages.flatMap((page) => page.sessions) ?? [], [list.data]);
-  useNewRuns(sessions, latest, list.refetch);
+  const isSearching = useSearchOn(list, sessions.length, list.data?.pages.at(-1)?.sessions);
+  // A search that began again with each new run would not end.
+  useNewRuns(sessions, isSearching ? noRuns : latest, list.refetch);
   const isFiltered = states.length > 0 || agentName !== "";
   const query = parameters.size === 0 ? "" : `?${parameters}`;
   const body = (): React.ReactNode => {
     if (list.error !== null && sessions.length === 0 && chosen === undefined) {
       return <Failure error={list.error} onRetry={() => void list.refetch()} />;
     }
-    if (list.isPending && chosen === undefined) {
-      return <Loading what="sessions" />;
+    if (sessions.length === 0 && (list.isPending || isSearching) && chosen === undefined) {
+      return <Loading what={isSearching ? "older sessions" : "sessions"} />;
     }
     if (sessions.length === 0 && chosen === undefined) {
       return <Empty isFiltered={isFiltered} />;
@@ -84,10 +88,13 @@ export default function SessionsView({ params }: { readonly params: Readonly<Rec
         </Link>
       </header>
       <Filter />
+      {isSearching && sessions.length > 0 && <Loading what="older sessions" />}
       {body()}
     </div>
   );
 }
+
+const noRuns: ReadonlyMap<string, Run> = new Map();
 
 type StateName = keyof typeof sessionStates;
 

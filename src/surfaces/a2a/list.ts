@@ -14,7 +14,7 @@ import { Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
 import { ListRunsRequest_Order, type ListRunsRequestSchema, RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
+import { firstFilledPage, pageSizeMax, readPages } from "../../platform/base/lists.ts";
 import { isReason } from "../rest/failure.ts";
 import type { A2aCall } from "./call.ts";
 import { InvalidField } from "./errors.ts";
@@ -37,7 +37,7 @@ export async function listTasks(call: A2aCall, request: ListTasksRequest): Promi
   const wanted = filtersOf[status];
   const page = await (wanted === undefined
     ? listActive(call, { ...filters, states: [Run_State.RUNNING, Run_State.WAITING] }, { status, pageSize, pageToken })
-    : listPage(call, { ...filters, ...wanted, pageSize, pageToken, count: true }));
+    : listPage(call, { ...filters, ...wanted, pageSize, pageToken }));
   const tasks: Task[] = [];
   for (const run of page.runs) {
     const { task } = await readTask(call, run);
@@ -74,10 +74,24 @@ interface Page {
   readonly totalSize: number;
 }
 
-async function listPage({ calls }: A2aCall, request: Filters): Promise<Page> {
+/** Goes on over empty pages: a client of A2A may take one for the end. */
+async function listPage({ calls }: A2aCall, { pageToken: first = "", ...request }: Filters): Promise<Page> {
+  let total = 0;
   try {
-    const { runs, nextPageToken, totalSize = 0 } = await calls.call(RunService.method.listRuns, request);
-    return { runs, nextPageToken, totalSize };
+    const { runs, nextPageToken } = await firstFilledPage(
+      first,
+      async (pageToken) => {
+        const page = await calls.call(RunService.method.listRuns, {
+          ...request,
+          pageToken,
+          count: pageToken === first,
+        });
+        total = page.totalSize ?? total;
+        return page;
+      },
+      (page) => page.runs,
+    );
+    return { runs, nextPageToken, totalSize: total };
   } catch (error) {
     throw isReason(error, "CURSOR_INVALID") ? wrongToken() : error;
   }

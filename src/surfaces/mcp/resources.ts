@@ -4,6 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { type ListRunResultsResponse, RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { printMessage } from "../../platform/base/json/print.ts";
+import { firstFilledPage } from "../../platform/base/lists.ts";
 import { artifactIdOf, readArtifact } from "../in-process/agents.ts";
 import { invalidParams, RpcError, requireText, wrongParam } from "../in-process/json-rpc.ts";
 import { isReason } from "../rest/failure.ts";
@@ -20,7 +21,11 @@ export async function listResources(call: McpCall): Promise<void> {
   if (typeof pageToken !== "string") {
     throw wrongParam("cursor", "must be a text");
   }
-  const page = await call.calls.call(runs.listRuns, { pageToken }).catch((error: unknown) => {
+  const page = await firstFilledPage(
+    pageToken,
+    (token) => call.calls.call(runs.listRuns, { pageToken: token }),
+    (each) => each.runs,
+  ).catch((error: unknown) => {
     throw isReason(error, "CURSOR_INVALID", "INVALID_ARGUMENT") ? wrongParam("cursor", "is of another list") : error;
   });
   const resources = page.runs.map(({ runId, createTime }) => ({

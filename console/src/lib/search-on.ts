@@ -14,7 +14,7 @@ const screenRows = 40;
 
 /**
  * Asks for page after page while the list shows less than a screen, or the last page was empty. Returns whether it does. Ends with the
- * view, and rests while nobody sees the page.
+ * view, and rests while the page is hidden.
  */
 export function useSearchOn(list: Pages, shown: number, lastPage: readonly unknown[] | undefined): boolean {
   const { hasNextPage, isFetching, isError, fetchNextPage } = list;

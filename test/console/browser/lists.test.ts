@@ -6,6 +6,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { endOfRun } from "../../conformance/stage.ts";
 import { answer, callTools } from "../../fakes/provider.ts";
 import { openProvider } from "../../fixtures.ts";
+import { query } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
@@ -271,5 +272,33 @@ test("a person chooses the columns by keyboard, and the browser remembers them",
   // A phone shows cards, which have no columns to choose.
   await page.setViewportSize({ width: 390, height: 800 });
   await menu.waitFor({ state: "hidden" });
+  expectCalm(opened);
+});
+
+test("a list with a filter goes on by itself, behind more runs and sessions than a page reads", async () => {
+  const { provider, service, client, start } = await setStage();
+  provider.respond(answer("Found."));
+  const { runId, sessionId } = await endOfRun(client, await start({ name: "rare" }, "Where are you?"));
+  await query(
+    service.databaseUrl,
+    `with opened as (
+       insert into session (id, client, name, agent, latest_run_id)
+       select gen_random_uuid(), client, 'many ' || n, '', gen_random_uuid() from run, generate_series(1, 5200) as n
+       returning id, client, latest_run_id
+     )
+     insert into run (id, client, session, driver, input, status, epoch, deadline, end_time, agent_name)
+     select latest_run_id, client, id, 'llm-loop', '', 'completed', 1, now(), now(), 'usual' from opened`,
+  );
+  const opened = await openConsole(service.url, "runs?agent=rare");
+  const { page } = opened;
+  await page
+    .getByRole("row")
+    .filter({ hasText: runId.slice(-8) })
+    .waitFor();
+  await page.getByText("Loading older runs").waitFor({ state: "detached" });
+  await page.goto(`${service.url}/console/sessions?agent=rare`);
+  await page.getByRole("list", { name: "Sessions" }).getByText(sessionId.slice(-8)).waitFor();
+  await page.goto(`${service.url}/console/runs?agent=missing`);
+  await seeText(page, "No run matches this filter");
   expectCalm(opened);
 });

@@ -73,7 +73,8 @@ async function openPath(workspace: Workspace, path: string, kind: PathKind): Pro
 
 /** Words the failure with the path of the request, because the whole path may contain directories of the host. */
 function faultOf(failure: PathFailure, path: string): Fault {
-  const words = describeFailure({ ...failure, joinedPath: path }, "open");
+  const shown = failure.kind === "hidden" ? { ...failure, place: path } : failure;
+  const words = describeFailure({ ...shown, joinedPath: path }, "open");
   switch (failure.kind) {
     case "outside":
     case "text":

@@ -194,6 +194,19 @@ test("a name that becomes a link while it is read leads nowhere else", async ({ 
   }
 });
 
+test("a path of the service is refused by the words of the caller, without the place of the service on the machine", async () => {
+  const workDir = await openFolder();
+  await mkdir(join(workDir, "own"));
+  await symlink("own", join(workDir, "link"));
+  const service = await startService({ sessionsWorkRoot: join(workDir, "own") });
+  const api = findSurface("gRPC").connect(service);
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "tester" }, workDir });
+  for (const path of ["own", "link"]) {
+    const words = `access to ${path} is blocked: it belongs to the service`;
+    await expectRefused(api.listFiles({ sessionId, path }), refusal("FILE_REFUSED", words));
+  }
+});
+
 test("a file that shrinks breaks its answer off, and a giant one is refused", async ({ api, service }) => {
   const { sessionId, workDir } = await openSession(api);
   const path = join(workDir, "holes");

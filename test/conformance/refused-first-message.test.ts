@@ -1,5 +1,5 @@
-// A refused first message, over each door that makes a session for it: clients repeat what is refused, so each refusal would leave one
-// more empty session.
+// A refused first message, over each door that makes a session for it. Clients repeat refused calls, so each refusal would leave one more
+// empty session.
 
 import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";

@@ -144,7 +144,7 @@ function withPreset(presets: Presets, request: CreateSessionRequest): CreateSess
  * Creates a session of a client.
  * @throws Fault SESSION_EXISTS, PRESET_NOT_FOUND, INVALID_ARGUMENT, and those of a fork.
  */
-export async function createSession(
+async function createSession(
   deps: ServiceDeps,
   client: string,
   asked: CreateSessionRequest,

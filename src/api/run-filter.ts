@@ -3,7 +3,7 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { CancelRunsRequest, ListRunsRequest } from "#gen/runnel/v1/run_service_pb.js";
 import { statusesOf } from "../engine/runs/to-proto.ts";
-import type { RunFilter } from "../engine/storage/client-run.ts";
+import type { RunFilter } from "../engine/storage/run-filter.ts";
 
 type Filters = Omit<CancelRunsRequest, "all" | "$typeName" | "$unknown">;
 

@@ -3,12 +3,8 @@
 import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import {
-  listChangedRuns,
-  listClientRuns,
-  listRunsToCancel,
-  type RunFilter,
-} from "../../src/engine/storage/client-run.ts";
+import { listChangedRuns, listClientRuns, listRunsToCancel } from "../../src/engine/storage/client-run.ts";
+import type { RunFilter } from "../../src/engine/storage/run-filter.ts";
 import type { RunStatus } from "../../src/engine/storage/schema.ts";
 import { listSessions, type SessionFilter } from "../../src/engine/storage/session.ts";
 import type { Db } from "../../src/platform/database/database.ts";

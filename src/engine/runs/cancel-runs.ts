@@ -1,7 +1,8 @@
 // Cancels many runs of a client, in bounded transactions. A call that is interrupted has cancelled some of them.
 
 import { inTransaction } from "../../platform/database/in-transaction.ts";
-import { listRunsToCancel, lockRunsToCancel, type RunFilter } from "../storage/client-run.ts";
+import { listRunsToCancel, lockRunsToCancel } from "../storage/client-run.ts";
+import type { RunFilter } from "../storage/run-filter.ts";
 import { type CancelDeps, cancelRunWithin } from "./cancel.ts";
 
 /** The maximum number of runs of one transaction. It bounds how long the others wait for their locks. */

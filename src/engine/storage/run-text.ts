@@ -6,7 +6,8 @@ import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { parameterRows } from "../../platform/database/parameter-rows.ts";
 import type { RowPage } from "../../platform/database/row-page.ts";
-import { type ClientRun, isOfSession, type RunPage, readRunPage, visibleRuns } from "./client-run.ts";
+import { type ClientRun, type RunPage, readRunPage, visibleRuns } from "./client-run.ts";
+import { isOfSession } from "./run-filter.ts";
 
 /** A run whose text is to be written. */
 export interface UnreadRun {

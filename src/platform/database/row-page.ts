@@ -55,7 +55,7 @@ export interface ReadBound {
  * about as many as it knows to be needed.
  */
 export function readBound(limit: number): ReadBound {
-  // Two values, so that connections prepare two statements. Who asks for a large page reads a long list.
+  // Two values, so that connections prepare two statements. A caller of large pages reads a long list.
   const rowsMax = limit <= 50 ? 1_000 : 5_000;
   return {
     limit: sql`limit (select ${sql.lit(rowsMax)})`,

@@ -14,7 +14,7 @@ export interface PageRequest {
   readonly pageToken: string;
 }
 
-/** Reads up to `itemsMax` items; `isCut` is true when the list has more. */
+/** Reads up to `itemsMax` items; `isCut` is true when the list goes on. */
 export async function readPages<Item>(
   readPage: (request: PageRequest) => Promise<Page<Item>>,
   itemsMax: number,
@@ -22,10 +22,13 @@ export async function readPages<Item>(
   const items: Item[] = [];
   let pageToken = "";
   do {
-    // One more than is shown tells whether there are more.
-    const page = await readPage({ pageSize: Math.min(pageSizeMax, itemsMax + 1), pageToken });
+    // One more than is shown tells whether there are more. After a page with few of them, a large one is the shorter way.
+    const page = await readPage({
+      pageSize: pageToken === "" ? Math.min(pageSizeMax, itemsMax + 1) : pageSizeMax,
+      pageToken,
+    });
     items.push(...page.items);
     pageToken = page.nextPageToken;
-  } while (pageToken !== "" && items.length <= itemsMax);
-  return { items: items.slice(0, itemsMax), isCut: items.length > itemsMax };
+  } while (pageToken !== "" && items.length < itemsMax);
+  return { items: items.slice(0, itemsMax), isCut: items.length > itemsMax || pageToken !== "" };
 }

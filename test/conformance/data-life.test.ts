@@ -10,7 +10,7 @@ import { describe, expect } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { decodeResult } from "../../src/engine/log/result.ts";
-import { expireSessions } from "../../src/engine/storage/expire.ts";
+import { expireSessions, type SessionPlace } from "../../src/engine/storage/expire.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { answer, callTools } from "../fakes/provider.ts";
 import { openFolder } from "../fixtures.ts";
@@ -100,8 +100,11 @@ describe("unused sessions", () => {
     );
     await query(service.databaseUrl, "update session set create_time = create_time - interval '1 day'");
     const { db } = connect(service.databaseUrl);
-    const expire = (limit: number): Promise<string[]> =>
-      db.transaction().execute((trx) => expireSessions(trx, { ageMs: 60_000, limit }));
+    let after: SessionPlace | undefined;
+    const expire = async (limit: number): Promise<void> => {
+      const args = { ageMs: 60_000, after, limit };
+      after = (await db.transaction().execute((trx) => expireSessions(trx, args))).next;
+    };
     const sending = Promise.allSettled(
       created.map(({ session_id: sessionId }) => api.sendMessage({ sessionId, message: "words=1" })),
     );
@@ -109,6 +112,7 @@ describe("unused sessions", () => {
       await expire(2);
     }
     const sent = await sending;
+    after = undefined;
     await expire(100);
     for (const [index, { session_id: sessionId }] of created.entries()) {
       const isKept = sent[index]?.status === "fulfilled";

@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { expireSessions } from "../../src/engine/storage/expire.ts";
+import { expireSessions, type SessionPlace } from "../../src/engine/storage/expire.ts";
 import { insertRun } from "../../src/engine/storage/run-start.ts";
 import { lockSession } from "../../src/engine/storage/session.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
@@ -30,8 +30,12 @@ test("a session that took a message is not deleted, whichever came first", async
     });
   const expire = async (): Promise<string[]> => {
     const gone: string[] = [];
-    for (let pass = 0; pass < sessionCount; pass++) {
-      gone.push(...(await upkeep.db.transaction().execute((trx) => expireSessions(trx, { ageMs: 1_000, limit: 1 }))));
+    let after: SessionPlace | undefined;
+    for (let look = 0; look < sessionCount; look++) {
+      const args = { ageMs: 1_000, after, limit: 1 };
+      const { ids, next } = await upkeep.db.transaction().execute((trx) => expireSessions(trx, args));
+      gone.push(...ids);
+      after = next;
     }
     return gone;
   };

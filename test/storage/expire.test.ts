@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { expireSessions } from "../../src/engine/storage/expire.ts";
+import { type ExpiredSessions, expireSessions, type SessionPlace } from "../../src/engine/storage/expire.ts";
 import { insertRun } from "../../src/engine/storage/run-start.ts";
 import { findSession, lockSession } from "../../src/engine/storage/session.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
@@ -12,8 +12,12 @@ import { addRun, addSession, input, openStore } from "../runlog/store.ts";
 const client = "shared/test";
 const ageMs = 60_000;
 
-async function expire(db: Db, limit = 100): Promise<string[]> {
-  return await db.transaction().execute((trx) => expireSessions(trx, { ageMs, limit }));
+async function look(db: Db, limit = 100, after?: SessionPlace): Promise<ExpiredSessions> {
+  return await db.transaction().execute((trx) => expireSessions(trx, { ageMs, after, limit }));
+}
+
+async function expire(db: Db): Promise<string[]> {
+  return (await look(db)).ids;
 }
 
 /** Backdates the creation of a session by two minutes. */
@@ -55,13 +59,32 @@ test("sessions expire when they were never started or their latest run ended lon
   expect(await expire(db)).toEqual([]);
 });
 
-test("each pass expires at most `limit` sessions, the oldest first", async () => {
+test("a look reads at most `limit` sessions, the oldest first, and the next one goes on after those that are in use", async () => {
   const { db } = await openStore();
-  const [old, oldest] = [await addSession(db), await addSession(db)];
+  const [old, used, oldest] = [await addSession(db), await addRunOf(db, "waiting", null), await addSession(db)];
   await age(db, old);
+  await sql`update session set create_time = now() - interval '3 minutes' where id = ${used}`.execute(db);
   await sql`update session set create_time = now() - interval '1 hour' where id = ${oldest}`.execute(db);
-  expect(await expire(db, 1)).toEqual([oldest]);
-  expect(await expire(db, 1)).toEqual([old]);
+  const first = await look(db, 1);
+  expect(first.ids).toEqual([oldest]);
+  const second = await look(db, 1, first.next);
+  expect(second).toMatchObject({ ids: [], next: { id: used } });
+  const third = await look(db, 1, second.next);
+  expect(third.ids).toEqual([old]);
+  expect(await look(db, 1, third.next)).toEqual({ ids: [], next: undefined });
+});
+
+test("sessions that were created at the same time are looked at once each", async () => {
+  const { db } = await openStore();
+  const sessions = [await addSession(db), await addSession(db), await addSession(db)];
+  await sql`update session set create_time = now() - interval '1 hour'`.execute(db);
+  const gone: string[] = [];
+  for (let place: SessionPlace | undefined, isFirst = true; isFirst || place !== undefined; isFirst = false) {
+    const { ids, next } = await look(db, 1, place);
+    gone.push(...ids);
+    place = next;
+  }
+  expect(gone.toSorted()).toEqual(sessions.toSorted());
 });
 
 // A message has locked the session and not committed yet. The pass neither waits for it nor deletes the session.
@@ -88,7 +111,7 @@ test("a message that comes while its session expires finds no session", async ()
   await age(db, session);
   let message: Promise<unknown> | undefined;
   await db.transaction().execute(async (pass) => {
-    expect(await expireSessions(pass, { ageMs, limit: 1 })).toEqual([session]);
+    expect((await expireSessions(pass, { ageMs, limit: 1 })).ids).toEqual([session]);
     message = db.transaction().execute((trx) => lockSession(trx, { client, name: session }));
   });
   expect(await message).toBeUndefined();

@@ -25,7 +25,7 @@ import {
   eraseSessions,
   listErasableSessions,
 } from "../storage/erase.ts";
-import { expireSessions } from "../storage/expire.ts";
+import { expireSessions, type SessionPlace } from "../storage/expire.ts";
 import { deleteAnswersOlderThan } from "../storage/idempotency.ts";
 import type { ExpiringRows, Retention } from "../storage/retention.ts";
 import { deleteIdleToolCalls } from "../storage/tool-call.ts";
@@ -50,6 +50,8 @@ const leftoverAgeMaxMs = 3_600_000;
 /** A quarter of a year, so that operators can settle accounts. */
 const usageDaysMax = 90;
 const sessionsPerTransaction = 500;
+/** How many old sessions that are in use a pass looks at. The next pass goes on after them. */
+const sessionsInUseMax = 10_000;
 /** Sessions that are erased in one batch: small enough to stop between two batches. */
 const sessionsPerBatch = 100;
 /** The maximum number of batches in a pass. The rest waits for the next pass, so that the other parts get their turn. */
@@ -84,6 +86,8 @@ export class Maintenance {
   readonly #partitions: Part = { name: "partitions", intervalMs: slowIntervalMs, work: (db) => this.#partition(db) };
   readonly #parts: readonly Part[];
   readonly #dueAtMs = new Map<Part, number>();
+  /** Where the next look for sessions to expire begins. */
+  #expiredTo: SessionPlace | undefined;
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
@@ -151,18 +155,23 @@ export class Maintenance {
 
   async #expire(db: Db): Promise<void> {
     const { events, sessionTtlMinutes, wakeup } = this.#options;
-    const args = { ageMs: sessionTtlMinutes * 60_000, limit: sessionsPerTransaction };
-    await this.#inBatches(sessionsPerTransaction, async () => {
-      const expired = await db.transaction().execute((trx) => expireSessions(trx, args));
-      for (const key of expired) {
+    const ageMs = sessionTtlMinutes * 60_000;
+    for (let inUse = 0; inUse < sessionsInUseMax && !this.#loop.closing.aborted; ) {
+      const args = { ageMs, after: this.#expiredTo, limit: sessionsPerTransaction };
+      const { ids, next } = await db.transaction().execute((trx) => expireSessions(trx, args));
+      this.#expiredTo = next;
+      for (const key of ids) {
         // A reader that waits for the session's first run learns that none will start.
         wakeup.publish({ topic: "session", key, value: 0 });
       }
-      if (expired.length > 0) {
-        events.sessionsExpired({ sessions: expired.length });
+      if (ids.length > 0) {
+        events.sessionsExpired({ sessions: ids.length });
       }
-      return expired.length;
-    });
+      if (next === undefined) {
+        return;
+      }
+      inUse += sessionsPerTransaction - ids.length;
+    }
   }
 
   async #partition(db: Db): Promise<void> {

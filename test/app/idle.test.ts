@@ -39,7 +39,8 @@ test("a service without work sends few statements and sets few timers", async ()
       await statements.answered();
     }
   };
-  // What a start does once.
+  // What a start does once. A connection opens in its own time, also under load.
+  await until("the connections that listen", () => statements.texts.includes('listen "runnel_beat"'));
   await pass(10);
   const before = { sent: statements.texts.length, set: clock.delaysMs.length };
   await pass(spanSec);

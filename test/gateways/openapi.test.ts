@@ -248,7 +248,7 @@ test("a stream of whole results describes their names and its end", () => {
 test("a stream's cursor is a parameter under all its names", () => {
   const parameters = operationOf("RunService_TailRun").parameters ?? [];
   const bounds = { type: "integer", format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-  expect(parameters.slice(1)).toEqual([
+  expect(parameters.filter(({ name }) => name !== "run_id" && name !== "text_chars_max")).toEqual([
     { name: "after", in: "query", description: said("runnel.v1.TailRunRequest.after"), schema: bounds },
     { name: "after_seq", in: "query", description: "Same as `after`.", schema: bounds },
     { name: "Last-Event-ID", in: "header", description: expect.stringContaining("reconnects"), schema: bounds },

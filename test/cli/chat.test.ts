@@ -89,7 +89,7 @@ test("a conversation goes on from message to message, in a fork, and after it wa
 });
 
 test("another agent answers with its own settings, and not with the flags of the resumed conversation", async () => {
-  const presets = { RUNNEL_AGENTS_PRESETS: 'poet={"system_prompt": "Rhyme."}' };
+  const presets = { agentPresets: ['poet={"system_prompt": "Rhyme."}'] };
   const { provider, url } = await startWithProvider({ ...model, ...presets });
   provider.respond(answer("one"), answer("two"), answer("three"));
   const begun = await runCommand(["run", "Hello", "--detach", "--json", "--url", url]);

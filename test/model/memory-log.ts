@@ -38,10 +38,11 @@ export class MemoryLog {
   /** The answer that Postgres would give now. */
   answer({ sql, parameters }: CompiledQuery): object[] {
     if (sql.includes("bytes_before")) {
-      const [, afters = [], rowsMax = [], bytesMax = [], places = []] = parameters.map(numbersOf);
+      const [, afters = [], rowsMax = [], bytesMax = [], , places = []] = parameters.map(numbersOf);
       return places.flatMap((place, index) =>
         fitting(this.after(afters[index] ?? 0, rowsMax[index] ?? 0), bytesMax[index] ?? 0).map((row) => ({
           ...row,
+          sizeBytes: row.payload.length,
           place,
         })),
       );

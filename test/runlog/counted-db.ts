@@ -13,14 +13,18 @@ export interface CountedDb {
 export function countStatements(db: Db): CountedDb {
   let statements = 0;
   let built = 0;
+  const builtHere = new WeakSet();
   const counting = db.withPlugin({
-    transformQuery: ({ node }) => {
-      built += node.kind === "RawNode" ? 0 : 1;
+    transformQuery: ({ node, queryId }) => {
+      if (node.kind !== "RawNode") {
+        builtHere.add(queryId);
+      }
       return node;
     },
     // A statement whose text was built before comes here alone.
-    transformResult: async ({ result }) => {
+    transformResult: async ({ result, queryId }) => {
       statements += 1;
+      built += builtHere.has(queryId) ? 1 : 0;
       return result;
     },
   });

@@ -5,8 +5,6 @@
 // T3  A message in whose middle a call came has a row for each piece of its text, and no text is in two rows.
 // T4  A text of which the entry has only the beginning is that of the pieces before it when they begin like it and are as long. Any
 //     other one is in `cut` until `fill` takes the whole entry.
-// T4  A text that was cut counts as the text of the pieces before it when it begins like them and is as long. Any other one is in `cut`
-//     until `fill` gets the whole entry.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Citation, ContentElement, Message } from "#gen/runnel/v1/message_pb.js";

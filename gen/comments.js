@@ -10983,7 +10983,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.UsageReport.step_seconds",
-  "Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods."
+  "Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods, and with at most 20,000 sums of a client's agent and model in a period. A day (86,400) when no other fits."
  ],
  [
   "runnel.v1.UsageReport.time_from",

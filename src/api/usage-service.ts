@@ -13,9 +13,11 @@ import {
   type UsageService,
 } from "#gen/runnel/v1/usage_service_pb.js";
 import {
+  exceedsUsageMax,
   foldEndedRuns,
   readUsage,
   timeOfBucket,
+  type UsageFilter,
   type UsageQuery,
   type UsageSum,
   usagePeriods,
@@ -23,7 +25,7 @@ import {
 import { requireClient } from "../platform/auth/caller.ts";
 import { dayMs } from "../platform/base/clock.ts";
 import { invalidField } from "../platform/base/fault.ts";
-import { isStorableText } from "../platform/database/database.ts";
+import { type Db, isStorableText } from "../platform/database/database.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 const daysMax = 92;
@@ -49,18 +51,14 @@ async function report(
   request: Asked,
 ): Promise<MessageInitShape<typeof UsageReportSchema>> {
   const { agentName, model } = request;
-  const span = readSpan(request, clock.nowMs());
+  const spans = readSpans(request, clock.nowMs());
   const isSatisfiable = [client ?? "", agentName, model].every(isStorableText);
+  const named = { client, agentName: agentName || undefined, model: model || undefined };
   // The sums then have every run that has ended before.
   await foldEndedRuns(db);
-  const sums = isSatisfiable
-    ? await readUsage(db, {
-        ...{ client, ...span, seriesMax },
-        groupBy: groupColumns[request.groupBy],
-        agentName: agentName || undefined,
-        model: model || undefined,
-      })
-    : [];
+  const span = await chooseSpan(db, isSatisfiable ? spans : spans.slice(0, 1), named);
+  const groupBy = groupColumns[request.groupBy];
+  const sums = isSatisfiable ? await readUsage(db, { ...named, ...span, seriesMax, groupBy }) : [];
   return {
     timeFrom: timestampFromDate(span.from),
     timeTo: timestampFromDate(span.to),
@@ -76,8 +74,13 @@ const groupColumns = {
   [UsageGroup.CLIENT]: "client",
 } as const satisfies Record<UsageGroup, UsageQuery["groupBy"]>;
 
-/** Returns the span in whole periods. Throws Fault INVALID_ARGUMENT for a span that is empty or too long. */
-function readSpan({ timeFrom, timeTo }: Asked, nowMs: number): Pick<UsageQuery, "seconds" | "from" | "to"> {
+type Span = Pick<UsageFilter, "seconds" | "from" | "to">;
+
+/**
+ * Returns the span in whole periods of each length that it may have, shortest first; a day is always the last. Throws Fault
+ * INVALID_ARGUMENT for a span that is empty or too long.
+ */
+function readSpans({ timeFrom, timeTo }: Asked, nowMs: number): readonly Span[] {
   const toMs = msOf(timeTo) ?? nowMs;
   const fromMs = msOf(timeFrom) ?? toMs - dayMs;
   if (fromMs >= toMs) {
@@ -86,18 +89,23 @@ function readSpan({ timeFrom, timeTo }: Asked, nowMs: number): Pick<UsageQuery, 
   if (toMs - fromMs > daysMax * dayMs) {
     throw invalidField("time_from", `must be at most ${daysMax} days before time_to`);
   }
-  const seconds = periodFor(fromMs, toMs, nowMs);
-  const round = (ms: number, to: (value: number) => number) => new Date(to(ms / (seconds * 1_000)) * seconds * 1_000);
-  return { seconds, from: round(fromMs, Math.floor), to: round(toMs, Math.ceil) };
+  // A period has to be kept for the whole span, and may not cut it into too many points.
+  const fitting = usagePeriods.filter(
+    ({ seconds, keptSeconds }, index) =>
+      index === usagePeriods.length - 1 ||
+      (fromMs >= nowMs - (keptSeconds + seconds) * 1_000 && toMs - fromMs <= pointsMax * seconds * 1_000),
+  );
+  return fitting.map(({ seconds }) => {
+    const round = (ms: number, to: (value: number) => number) => new Date(to(ms / (seconds * 1_000)) * seconds * 1_000);
+    return { seconds, from: round(fromMs, Math.floor), to: round(toMs, Math.ceil) };
+  });
 }
 
-/** Returns the shortest period that is kept for the whole span, and that does not cut it into too many points. */
-function periodFor(fromMs: number, toMs: number, nowMs: number): number {
-  const found = usagePeriods.find(
-    ({ seconds, keptSeconds }) =>
-      fromMs >= nowMs - (keptSeconds + seconds) * 1_000 && toMs - fromMs <= pointsMax * seconds * 1_000,
-  );
-  return (found ?? usagePeriods.at(-1))?.seconds ?? 0;
+/** Returns the span in the shortest periods whose sums can be added up in time. */
+async function chooseSpan(db: Db, spans: readonly Span[], named: Omit<UsageFilter, keyof Span>): Promise<Span> {
+  const [span, ...longer] = spans as [Span, ...Span[]];
+  const isTooMuch = longer.length > 0 && (await exceedsUsageMax(db, { ...named, ...span }));
+  return isTooMuch ? await chooseSpan(db, longer, named) : span;
 }
 
 function msOf(time: Timestamp | undefined): number | undefined {

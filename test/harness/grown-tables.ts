@@ -68,7 +68,8 @@ function fillOf({ client, sessions, resultsPerRun }: Growth): string {
     cost_micro_usd, durations, first_texts)
     -- Of five agents for as long as the service keeps them, however many runs there are.
     select ${owner}, seconds, date_bin(make_interval(secs => seconds), now(), 'epoch') - age * make_interval(secs => seconds),
-      'agent ' || agent, 'demo', 1, 0, 0, 7, 0, 0, array_fill(0, array[96]), array_fill(0, array[96])
+      'agent ' || agent, 'demo', 1, 0, 0, 7, 0, 0, array_fill(0, array[20 + agent]) || 1 || array_fill(0, array[75 - agent]),
+      array_fill(0, array[10]) || 1 || array_fill(0, array[85])
     from (values (60, 1440), (300, 864), (3600, 336), (86400, 92)) as period (seconds, kept)
       cross join generate_series(0, kept - 1) as age cross join generate_series(1, 5) as agent
     on conflict do nothing;

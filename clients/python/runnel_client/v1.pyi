@@ -4332,7 +4332,10 @@ class UsageReport(_Message):
     time_to: _Timestamp
     """End of the last period, exclusive."""
     step_seconds: _int
-    """Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods."""
+    """
+    Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods, and with at most
+    20,000 sums of a client's agent and model in a period. A day (86,400) when no other fits.
+    """
     series: _Messages[UsageSeries]
     """The series: the ten names with the most runs, and the rest. Empty when no run ended."""
     def __init__(self, *, time_from: _datetime | _Mapping[_str, _Any] | None = ..., time_to: _datetime | _Mapping[_str, _Any] | None = ..., step_seconds: _int | None = ..., series: _Iterable[UsageSeries | _Mapping[_str, _Any]] | None = ...) -> None: ...

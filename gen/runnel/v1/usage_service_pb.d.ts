@@ -192,7 +192,8 @@ export declare type UsageReport = Message<"runnel.v1.UsageReport"> & {
   timeTo?: Timestamp | undefined;
 
   /**
-   * Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods.
+   * Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods, and with at most
+   * 20,000 sums of a client's agent and model in a period. A day (86,400) when no other fits.
    *
    * @generated from field: int32 step_seconds = 3;
    */

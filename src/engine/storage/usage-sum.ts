@@ -164,7 +164,14 @@ export async function deleteUsageSums(db: Db): Promise<void> {
 }
 
 /** What to read. */
-export interface UsageQuery {
+export interface UsageQuery extends UsageFilter {
+  readonly groupBy: "agent_name" | "model" | "client" | undefined;
+  /** The maximum number of names; all others share a series. */
+  readonly seriesMax: number;
+}
+
+/** Which sums to read. */
+export interface UsageFilter {
   /** Undefined for all clients. */
   readonly client: string | undefined;
   /** The length of a period. */
@@ -173,11 +180,8 @@ export interface UsageQuery {
   readonly from: Date;
   /** Exclusive. */
   readonly to: Date;
-  readonly groupBy: "agent_name" | "model" | "client" | undefined;
   readonly agentName: string | undefined;
   readonly model: string | undefined;
-  /** The maximum number of names; all others share a series. */
-  readonly seriesMax: number;
 }
 
 /** A sum of one name in one period. */
@@ -196,25 +200,41 @@ export interface UsageSum {
   readonly first_texts: readonly number[];
 }
 
-/** Returns the sums of the names with the most runs, and of all others; oldest first. */
-export async function readUsage(db: Db, query: UsageQuery): Promise<UsageSum[]> {
-  const { client, seconds, from, to, groupBy, agentName, model, seriesMax } = query;
+/** The rows of sums that a query may add up. To add up so many takes half a second of Postgres. */
+const sumsPerQueryMax = 20_000;
+
+/** Returns true when a query would add up more rows than it may. */
+export async function exceedsUsageMax(db: Db, query: UsageFilter): Promise<boolean> {
+  const { rows } = await sql`select from usage_sum where ${isAsked(query)} offset ${sumsPerQueryMax} limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+function isAsked({ client, seconds, from, to, agentName, model }: UsageFilter) {
   const is = (column: string, value: string | undefined) =>
     value === undefined ? sql`` : sql` and ${sql.ref(column)} = ${value}`;
-  const { rows } = await sql<UsageSum>`
+  return sql`seconds = ${seconds} and start_time >= ${from} and start_time < ${to}
+    ${is("client", client)}${is("agent_name", agentName)}${is("model", model)}`;
+}
+
+/** Returns the sums of the names with the most runs, and of all others; oldest first. */
+export async function readUsage(db: Db, query: UsageQuery): Promise<UsageSum[]> {
+  const { groupBy, seriesMax } = query;
+  const { rows } = await sql<FilledSum>`
     with chosen as materialized (
       select usage_sum.*, ${groupBy === undefined ? sql`''` : sql.ref(groupBy)} as own_name from usage_sum
-      where seconds = ${seconds} and start_time >= ${from} and start_time < ${to}
-        ${is("client", client)}${is("agent_name", agentName)}${is("model", model)}
+      where ${isAsked(query)}
     ), top as materialized (
       select own_name as name from chosen group by 1 order by sum(completed + failed + cancelled) desc, 1 limit ${seriesMax}
     ), named as materialized (
       select top.name, chosen.* from chosen left join top on top.name = own_name
     ), counted as (
-      select name, start_time, array_agg(duration order by bucket) as durations, array_agg(first_text order by bucket) as first_texts
+      select name, start_time, array_agg(bucket::int4) as buckets, array_agg(duration) as durations, array_agg(first_text) as first_texts
       from (
         select name, start_time, bucket, sum(duration)::int4 as duration, sum(first_text)::int4 as first_text
         from named cross join unnest(durations, first_texts) with ordinality as both_counts (duration, first_text, bucket)
+        where duration > 0 or first_text > 0
         group by 1, 2, 3
       ) as by_bucket group by 1, 2
     ), amounts as (
@@ -225,8 +245,28 @@ export async function readUsage(db: Db, query: UsageQuery): Promise<UsageSum[]> 
       )}
       from named group by 1, 2
     )
-    select amounts.*, durations, first_texts
-    from amounts join counted on counted.start_time = amounts.start_time and counted.name is not distinct from amounts.name
+    select amounts.*, buckets, durations, first_texts
+    from amounts left join counted on counted.start_time = amounts.start_time and counted.name is not distinct from amounts.name
     order by amounts.start_time`.execute(db);
-  return rows;
+  return rows.map(({ buckets: filled, durations, first_texts, ...sum }) => ({
+    ...sum,
+    durations: spreadCounts(filled, durations),
+    first_texts: spreadCounts(filled, first_texts),
+  }));
+}
+
+/** A sum with the counts of the buckets that have runs: most have none, and Postgres would take ten times as long for them all. */
+interface FilledSum extends Omit<UsageSum, "durations" | "first_texts"> {
+  /** Null when no time is known. */
+  readonly buckets: readonly number[] | null;
+  readonly durations: readonly number[] | null;
+  readonly first_texts: readonly number[] | null;
+}
+
+function spreadCounts(filled: readonly number[] | null, counts: readonly number[] | null): number[] {
+  const all = new Array<number>(buckets).fill(0);
+  for (const [index, bucket] of filled?.entries() ?? []) {
+    all[bucket - 1] = counts?.[index] ?? 0;
+  }
+  return all;
 }

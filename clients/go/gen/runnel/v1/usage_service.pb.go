@@ -355,7 +355,8 @@ type UsageReport struct {
 	TimeFrom *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time_from,json=timeFrom,proto3" json:"time_from,omitempty"`
 	// End of the last period, exclusive.
 	TimeTo *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time_to,json=timeTo,proto3" json:"time_to,omitempty"`
-	// Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods.
+	// Length of a period in seconds: the shortest one that the service keeps for this time, with at most 300 periods, and with at most
+	// 20,000 sums of a client's agent and model in a period. A day (86,400) when no other fits.
 	StepSeconds int32 `protobuf:"varint,3,opt,name=step_seconds,json=stepSeconds,proto3" json:"step_seconds,omitempty"`
 	// The series: the ten names with the most runs, and the rest. Empty when no run ended.
 	Series        []*UsageSeries `protobuf:"bytes,4,rep,name=series,proto3" json:"series,omitempty"`

@@ -179,6 +179,29 @@ test("sessions are checked each minute, data that is kept for days every ten min
   expect(dropped).toHaveLength(1);
 });
 
+test("a pass looks at 10,000 old sessions in use, and the next one goes on after them", async ({ store: { db } }) => {
+  const { session } = await addRun(db);
+  await sql`update session set create_time = now() - interval '3 days'`.execute(db);
+  // Each has the run that is active.
+  await sql`
+    insert into session (id, client, name, agent, latest_run_id, create_time)
+    select gen_random_uuid(), client, name || number, agent, latest_run_id, create_time + interval '1 day'
+    from session cross join generate_series(1, 10200) as number where id = ${session}`.execute(db);
+  const idle = await addSession(db);
+  await sql`update session set create_time = now() - interval '1 day' where id = ${idle}`.execute(db);
+  const clock = createManualClock({ nowMs: systemClock.nowMs() });
+  const expired: number[] = [];
+  const events = { ...silentEvents, sessionsExpired: ({ sessions }: { sessions: number }) => expired.push(sessions) };
+  const maintenance = new Maintenance({ ...settings, db, clock, events });
+  await maintenance.open();
+  onTestFinished(() => maintenance.close());
+  await clock.slept(1);
+  expect(expired).toEqual([]);
+  clock.advance(60_000);
+  await clock.slept(2);
+  expect(expired).toEqual([1]);
+});
+
 const anyJob = {
   client: "key/ada",
   document: Buffer.alloc(0),

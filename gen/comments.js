@@ -10955,7 +10955,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.UsagePoint.duration",
-  "Time from the start of a run to its end, waits included; unset when no run had started."
+  "Time from the start of a run to its end, waits included; unset when no run had started, and in a report of more than 20,000 sums of days."
  ],
  [
   "runnel.v1.UsagePoint.failed",
@@ -10963,7 +10963,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.UsagePoint.first_text",
-  "Time from the start of a run to its first text; unset when no run was measured. A run counts that the replica which began it has also ended, without a wait."
+  "Time from the start of a run to its first text; unset when no run was measured, and where `duration` is. A run counts that the replica which began it has also ended, without a wait."
  ],
  [
   "runnel.v1.UsagePoint.prompt_tokens",

@@ -56,9 +56,9 @@ async function report(
   const named = { client, agentName: agentName || undefined, model: model || undefined };
   // The sums then have every run that has ended before.
   await foldEndedRuns(db);
-  const span = await chooseSpan(db, isSatisfiable ? spans : spans.slice(0, 1), named);
   const groupBy = groupColumns[request.groupBy];
-  const sums = isSatisfiable ? await readUsage(db, { ...named, ...span, seriesMax, groupBy }) : [];
+  const [span, withTimes] = isSatisfiable ? await chooseSpan(db, spans, named) : [spans[0], false];
+  const sums = isSatisfiable ? await readUsage(db, { ...named, ...span, seriesMax, groupBy, withTimes }) : [];
   return {
     timeFrom: timestampFromDate(span.from),
     timeTo: timestampFromDate(span.to),
@@ -75,12 +75,14 @@ const groupColumns = {
 } as const satisfies Record<UsageGroup, UsageQuery["groupBy"]>;
 
 type Span = Pick<UsageFilter, "seconds" | "from" | "to">;
+/** Shortest periods first; the last one is a day. */
+type Spans = readonly [Span, ...Span[]];
 
 /**
  * Returns the span in whole periods of each length that it may have, shortest first; a day is always the last. Throws Fault
  * INVALID_ARGUMENT for a span that is empty or too long.
  */
-function readSpans({ timeFrom, timeTo }: Asked, nowMs: number): readonly Span[] {
+function readSpans({ timeFrom, timeTo }: Asked, nowMs: number): Spans {
   const toMs = msOf(timeTo) ?? nowMs;
   const fromMs = msOf(timeFrom) ?? toMs - dayMs;
   if (fromMs >= toMs) {
@@ -98,14 +100,19 @@ function readSpans({ timeFrom, timeTo }: Asked, nowMs: number): readonly Span[] 
   return fitting.map(({ seconds }) => {
     const round = (ms: number, to: (value: number) => number) => new Date(to(ms / (seconds * 1_000)) * seconds * 1_000);
     return { seconds, from: round(fromMs, Math.floor), to: round(toMs, Math.ceil) };
-  });
+  }) as [Span, ...Span[]];
 }
 
-/** Returns the span in the shortest periods whose sums can be added up in time. */
-async function chooseSpan(db: Db, spans: readonly Span[], named: Omit<UsageFilter, keyof Span>): Promise<Span> {
-  const [span, ...longer] = spans as [Span, ...Span[]];
-  const isTooMuch = longer.length > 0 && (await exceedsUsageMax(db, { ...named, ...span }));
-  return isTooMuch ? await chooseSpan(db, longer, named) : span;
+/**
+ * Returns the span in the shortest periods whose sums can be added up in time; of days that are too many, only without their times.
+ */
+async function chooseSpan(db: Db, spans: Spans, named: Omit<UsageFilter, keyof Span>): Promise<[Span, boolean]> {
+  for (const span of spans) {
+    if (!(await exceedsUsageMax(db, { ...named, ...span }))) {
+      return [span, true];
+    }
+  }
+  return [spans.at(-1) ?? spans[0], false];
 }
 
 function msOf(time: Timestamp | undefined): number | undefined {

@@ -48,7 +48,7 @@ async function endRun(db: Db, ended: Ended = {}): Promise<string> {
 
 async function read(db: Db, query: Partial<UsageQuery> = {}): Promise<UsageSum[]> {
   const span = { from: new Date(Date.now() - 100 * day * 1_000), to: new Date(Date.now() + day * 1_000) };
-  const any = { groupBy: undefined, agentName: undefined, model: undefined, seriesMax: 10 };
+  const any = { groupBy: undefined, agentName: undefined, model: undefined, seriesMax: 10, withTimes: true };
   return await readUsage(db, { client, seconds: day, ...span, ...any, ...query });
 }
 

@@ -4300,10 +4300,13 @@ class UsagePoint(_Message):
     cost_micro_usd: _int
     """Cost in millionths of a US dollar. A run with a model without a known price adds nothing."""
     duration: TimePercentiles
-    """Time from the start of a run to its end, waits included; unset when no run had started."""
+    """
+    Time from the start of a run to its end, waits included; unset when no run had started, and in a report of more than 20,000 sums
+    of days.
+    """
     first_text: TimePercentiles
     """
-    Time from the start of a run to its first text; unset when no run was measured. A run counts that the replica which began it
+    Time from the start of a run to its first text; unset when no run was measured, and where `duration` is. A run counts that the replica which began it
     has also ended, without a wait.
     """
     def __init__(self, *, start_time: _datetime | _Mapping[_str, _Any] | None = ..., completed: _int | None = ..., failed: _int | None = ..., cancelled: _int | None = ..., prompt_tokens: _int | None = ..., completion_tokens: _int | None = ..., cost_micro_usd: _int | None = ..., duration: TimePercentiles | _Mapping[_str, _Any] | None = ..., first_text: TimePercentiles | _Mapping[_str, _Any] | None = ...) -> None: ...

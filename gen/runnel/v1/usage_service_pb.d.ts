@@ -108,14 +108,15 @@ export declare type UsagePoint = Message<"runnel.v1.UsagePoint"> & {
   costMicroUsd: bigint;
 
   /**
-   * Time from the start of a run to its end, waits included; unset when no run had started.
+   * Time from the start of a run to its end, waits included; unset when no run had started, and in a report of more than 20,000 sums
+   * of days.
    *
    * @generated from field: runnel.v1.TimePercentiles duration = 8;
    */
   duration?: TimePercentiles | undefined;
 
   /**
-   * Time from the start of a run to its first text; unset when no run was measured. A run counts that the replica which began it
+   * Time from the start of a run to its first text; unset when no run was measured, and where `duration` is. A run counts that the replica which began it
    * has also ended, without a wait.
    *
    * @generated from field: runnel.v1.TimePercentiles first_text = 9;

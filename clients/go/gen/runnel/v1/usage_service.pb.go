@@ -172,9 +172,10 @@ type UsagePoint struct {
 	CompletionTokens int64 `protobuf:"varint,6,opt,name=completion_tokens,json=completionTokens,proto3" json:"completion_tokens,omitempty"`
 	// Cost in millionths of a US dollar. A run with a model without a known price adds nothing.
 	CostMicroUsd int64 `protobuf:"varint,7,opt,name=cost_micro_usd,json=costMicroUsd,proto3" json:"cost_micro_usd,omitempty"`
-	// Time from the start of a run to its end, waits included; unset when no run had started.
+	// Time from the start of a run to its end, waits included; unset when no run had started, and in a report of more than 20,000 sums
+	// of days.
 	Duration *TimePercentiles `protobuf:"bytes,8,opt,name=duration,proto3" json:"duration,omitempty"`
-	// Time from the start of a run to its first text; unset when no run was measured. A run counts that the replica which began it
+	// Time from the start of a run to its first text; unset when no run was measured, and where `duration` is. A run counts that the replica which began it
 	// has also ended, without a wait.
 	FirstText     *TimePercentiles `protobuf:"bytes,9,opt,name=first_text,json=firstText,proto3" json:"first_text,omitempty"`
 	unknownFields protoimpl.UnknownFields

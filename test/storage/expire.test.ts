@@ -7,7 +7,10 @@ import { insertRun } from "../../src/engine/storage/run-start.ts";
 import { findSession, lockSession } from "../../src/engine/storage/session.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
-import { addRun, addSession, input, openStore } from "../runlog/store.ts";
+import { testDatabase } from "../harness/database.ts";
+import { growTables } from "../harness/grown-tables.ts";
+import { addRun, addSession, connect, input, openStore } from "../runlog/store.ts";
+import { autovacuumOff, openReadMeter } from "./read-meter.ts";
 
 const client = "shared/test";
 const ageMs = 60_000;
@@ -115,4 +118,19 @@ test("a message that comes while its session expires finds no session", async ()
     message = db.transaction().execute((trx) => lockSession(trx, { client, name: session }));
   });
   expect(await message).toBeUndefined();
+});
+
+test("a look at an old session reads its run alone, also when Postgres last looked before any run was old", async () => {
+  const url = await testDatabase();
+  const meter = await openReadMeter(url);
+  await meter.connection.query(autovacuumOff);
+  const { db } = connect(url);
+  await growTables(meter.connection, { client, sessions: 500, resultsPerRun: 0 });
+  await sql`update run set end_time = now()`.execute(db);
+  await meter.connection.query("analyze");
+  await sql`update run set end_time = now() - interval '2 minutes'`.execute(db);
+  await sql`update session set create_time = now()`.execute(db);
+  await age(db, await addRunOf(db, "waiting", null));
+  const reads = await meter.measure(() => look(db));
+  expect(Object.fromEntries(reads)).toMatchObject({ run: expect.toSatisfy((rows) => rows < 10) });
 });

@@ -39,6 +39,18 @@ test("a model that does not hear gets a note in place of a recording", async () 
   );
 });
 
+test("a model gets a note in place of an image that is no image, also when the message has nothing else", async () => {
+  const { client, provider } = await setOpenAiStage();
+  provider.respond(speak("I see nothing"), speak("I see nothing"));
+  const broken = { type: "image_url", image_url: { url: "data:image/png;base64,@@@" } } as const;
+  const note = "[image: it is neither base64 nor a data URL with base64]";
+  await client.chat.completions.create({ model: "gpt-4o", messages: [{ role: "user", content: [broken] }] });
+  expect((await provider.request(0)).body.messages.at(-1)?.content).toBe(note);
+  const asked = [{ type: "text", text: "What is this?" } as const, broken];
+  await client.chat.completions.create({ model: "gpt-4o", messages: [{ role: "user", content: asked }] });
+  expect((await provider.request(1)).body.messages.at(-1)?.content).toBe(`What is this?\n${note}`);
+});
+
 test("an image of a response stays in its conversation", async () => {
   const { client, provider } = await setOpenAiStage();
   provider.respond(speak("a cat"), speak("black"));

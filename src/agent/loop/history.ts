@@ -6,7 +6,8 @@ import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/messa
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { messageText } from "../../engine/sessions/message-text.ts";
 import { readElement } from "../models/media/element.ts";
-import type { ModelCitation, ModelMessage, ModelToolCall } from "../models/model.ts";
+import { withParts } from "../models/media/fit.ts";
+import type { ModelCitation, ModelContent, ModelMessage, ModelToolCall } from "../models/model.ts";
 
 const unanswered = "Error: interrupted: the run ended before the call did";
 /** The text that a model reads when a tool returned nothing. */
@@ -65,17 +66,16 @@ function modelMessage(message: Message): ModelMessage {
       };
     case "tool": {
       const { toolCallId = "", name: toolName = "", isError } = message;
-      return { role: "tool", toolCallId, toolName, text, isError, ...mediaOf(message) };
+      return withParts({ role: "tool", toolCallId, toolName, text, isError }, partsOf(message));
     }
     default:
-      return { role: "user", text, ...mediaOf(message) };
+      return withParts({ role: "user", text }, partsOf(message));
   }
 }
 
 /** Returns the parts of a message that is more than text. */
-function mediaOf({ content }: Message): Pick<ModelMessage & { role: "user" }, "parts"> {
-  const parts = content.case === "parts" ? content.value.elements.map(readElement) : [];
-  return parts.some((part) => "data" in part) ? { parts } : {};
+function partsOf({ content }: Message): readonly ModelContent[] | undefined {
+  return content.case === "parts" ? content.value.elements.map(readElement) : undefined;
 }
 
 function modelToolCall({ id, name, arguments: argumentsJson }: ToolCall): ModelToolCall {

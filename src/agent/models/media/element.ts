@@ -9,12 +9,13 @@ import { placeholder } from "./placeholder.ts";
 /** Returns the content of a part. A part that models cannot get becomes a placeholder with the reason. */
 export function readElement(element: ContentElement): ModelContent {
   const { type, fileName: name } = element;
-  if (type === "text") {
+  const place = element.imageUrl ?? element.fileUrl;
+  const inline = element.imageBase64 ?? element.fileBase64 ?? (place && isDataUrl(place) ? place : undefined);
+  // A type of a runner's own may have a text alone.
+  if (type === "text" || (element.text !== undefined && (inline ?? place) === undefined)) {
     return { type: "text", text: element.text ?? "" };
   }
   const kind = type.startsWith("image") ? "image" : "file";
-  const place = element.imageUrl ?? element.fileUrl;
-  const inline = element.imageBase64 ?? element.fileBase64 ?? (place && isDataUrl(place) ? place : undefined);
   return inline === undefined ? readUrl(kind, name, place) : readBytes(kind, name, inline);
 }
 

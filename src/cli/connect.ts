@@ -99,6 +99,9 @@ export async function withAdministration<T>(flags: ServiceFlags, work: (service:
   return await explainAbsence(url, () => work(service));
 }
 
+/** What Node says of a peer that answers in HTTP/1.1, without TLS and with it. */
+const otherProtocol = /^Protocol error$|no application protocol/;
+
 /** Does work that calls the service at `url`, with the same errors. */
 export async function explainAbsence<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -112,6 +115,13 @@ export async function explainAbsence<T>(url: string, work: () => Promise<T>): Pr
       throw new CommandError(`the server at ${url} does not implement this method (${error.rawMessage})`, {
         reason: "UNIMPLEMENTED",
         fix,
+        cause: error,
+      });
+    }
+    if (otherProtocol.test(error.rawMessage)) {
+      throw new CommandError(`the server at ${url} does not speak HTTP/2 there`, {
+        reason: "UNAVAILABLE",
+        fix: "say with --url where it does: the port of server.h2_port, or a proxy that passes HTTP/2 on",
         cause: error,
       });
     }

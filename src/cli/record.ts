@@ -1,6 +1,5 @@
 // `runnel record` and `runnel replay`: a finished run as a file, and the file as a test of this version.
 
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { printRecording, readRecording } from "../agent/replay/recording.ts";
 import { type Difference, replay } from "../agent/replay/replay.ts";
@@ -9,6 +8,7 @@ import { CommandError } from "./command-error.ts";
 import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { followEntries, noteReconnect, patienceMs } from "./follow.ts";
+import { readInput } from "./input.ts";
 import { NewFile } from "./new-file.ts";
 import { outputOf } from "./output.ts";
 import { addServiceFlags, type ServiceFlags } from "./target.ts";
@@ -28,7 +28,7 @@ export function defineRecord(command: Command): void {
       const output = outputOf(command);
       await using file = await NewFile.open(flags.out, { force: flags.force === true });
       const entries = await withService(flags, async (service) => {
-        const { messages, agent } = await readInput(service, runId);
+        const { messages, agent } = await readRun(service, runId);
         const log: Uint8Array[] = [];
         const following = { runId, after: 0n, patienceMs, onReconnect: noteReconnect(output) };
         for await (const entry of followEntries(service.log, following)) {
@@ -43,7 +43,7 @@ export function defineRecord(command: Command): void {
 }
 
 /** Returns the settings of a run, and the messages of its session up to its input. */
-async function readInput({ runs, sessions }: Service, runId: string) {
+async function readRun({ runs, sessions }: Service, runId: string) {
   const { agent, messages: input } = await runs.getRunInput({ runId });
   const { run } = await runs.getRun({ runId });
   if (agent === undefined || run?.driver !== "llm-loop") {
@@ -62,13 +62,16 @@ async function readInput({ runs, sessions }: Service, runId: string) {
   return { agent, messages };
 }
 
+/** More than the longest log of the agent loop has in base64, and less than a text may have. */
+const recordingBytesMax = 268_435_456;
+
 /** Defines `replay`. */
 export function defineReplay(command: Command): void {
   command
     .argument("<file>")
     .addHelpText("after", example("runnel replay run.json"))
     .action(async (path: string) => {
-      const recording = readRecording(await readFile(path, "utf8"));
+      const recording = readRecording((await readInput(path, recordingBytesMax)).toString());
       const { compared, differences, isCut } = await replay(recording);
       const { runId } = recording;
       const said = [

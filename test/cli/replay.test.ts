@@ -19,5 +19,8 @@ test("a recorded run replays without a service, and a changed file shows the pla
   const changed = await stage.runnel("replay", "changed.json");
   expect(changed.code).toBe(1);
   expect(changed.stdout).toContain("differs");
-  expect(await stage.runnel("replay", "missing.json")).toMatchObject({ code: 1 });
+  expect(await stage.runnel("replay", "missing.json")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^runnel: cannot read missing\.json: ENOENT[^\n]+\n$/),
+  });
 });

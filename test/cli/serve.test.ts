@@ -221,10 +221,12 @@ test("HTTP/2 may have a port of its own, and both ports speak TLS", async () => 
   expect((await versionOf("2", h2Url)).version).toMatch(/^\d/);
   await expect(versionOf("1.1", h2Url)).rejects.toThrow();
   await expect(versionOf("2", h1Url)).rejects.toThrow();
-  const run = await runCommand(["run", "hello pace=0 words=3", "--url", h2Url], {
-    environment: { NODE_EXTRA_CA_CERTS: caFile },
+  const environment = { NODE_EXTRA_CA_CERTS: caFile };
+  expect((await runCommand(["run", "hello pace=0 words=3", "--url", h2Url], { environment })).code).toBe(0);
+  expect(await runCommand(["run", "hello", "--url", h1Url], { environment })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/does not speak HTTP\/2 there\n {2}fix {6}.*server\.h2_port/),
   });
-  expect(run.code).toBe(0);
 });
 
 test("with a client CA, only clients with its certificates are served", async () => {

@@ -180,7 +180,9 @@ test("a server that is not Runnel is reported as such", async () => {
 
 test("a server that does not speak HTTP/2 is reported as such", async () => {
   const server = createTcpServer((socket) => socket.once("data", () => socket.end("HTTP/1.0 400 Bad Request\r\n\r\n")));
-  await expectOtherServer(`http://127.0.0.1:${await listenLocally(server)}`);
+  const url = `http://127.0.0.1:${await listenLocally(server)}`;
+  await expectOtherServer(url);
+  expect((await runCommand(["usage", "--url", url])).stderr).toContain("does not speak HTTP/2 there");
 });
 
 async function expectOtherServer(url: string): Promise<void> {

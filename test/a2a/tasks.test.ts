@@ -129,6 +129,26 @@ test.for(bindings)("%s: a task is cancelled once, and another client has no such
   await expect(client.cancelTask({ tenant: "", id, metadata }, as())).rejects.toThrow(/ended/);
 });
 
+test.for(bindings)(
+  "%s: the same message with its Idempotency-Key is one task, without a context too",
+  async (binding) => {
+    const { service, provider } = await setMcpStage();
+    const client = await connect(service.url, binding);
+    provider.respond(answer("Paris"), answer("Berlin"));
+    const credentials = as();
+    const keyed = (key: string) => ({
+      serviceParameters: { ...credentials.serviceParameters, "Idempotency-Key": key },
+    });
+    const asked = say("The capital of France?");
+    const first = (await client.sendMessage(asked, keyed("key-1"))) as Task;
+    const again = (await client.sendMessage(asked, keyed("key-1"))) as Task;
+    expect([again.id, again.contextId]).toEqual([first.id, first.contextId]);
+    await expect(client.sendMessage(say("Of Germany?"), keyed("key-1"))).rejects.toThrow("another request");
+    const next = (await client.sendMessage(say("Of Germany?", { contextId: first.contextId }), keyed("key-2"))) as Task;
+    expect([next.contextId, textOf(next.artifacts[0]?.parts)]).toEqual([first.contextId, "Berlin"]);
+  },
+);
+
 test("pages of tasks are in the order of their last change, without a gap", async () => {
   const { service, provider } = await setMcpStage();
   const { run, release } = heldAgent();

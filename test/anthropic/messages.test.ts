@@ -314,15 +314,50 @@ test("thoughts of other models come back to them", async () => {
 });
 
 test("a caller that leaves cancels its run", async () => {
-  const { client, provider, service } = await setAnthropicStage();
+  await leave(await setAnthropicStage());
+});
+
+/** Leaves a message in its middle, and waits for the cancel of its run. */
+async function leave({ client, provider, service }: Awaited<ReturnType<typeof setAnthropicStage>>): Promise<void> {
   provider.respond(hangAfter("Never "));
   const stream = client.messages.stream(hello);
   const aborted = expect(stream.done()).rejects.toThrow(Anthropic.APIUserAbortError);
   stream.on("text", () => stream.abort());
   await aborted;
-  const states = () => query<{ status: string }>(service.databaseUrl, "select status from run");
-  await until("the run to be cancelled", async () => (await states())[0]?.status === "cancelled");
-});
+  const cancelled = "select from run where status = 'cancelled'";
+  await until("the run to be cancelled", async () => (await query(service.databaseUrl, cancelled)).length === 1);
+}
+
+test.each([
+  ["a session of its own", {}],
+  ["a named session", { "runnel-session": "work" }],
+])(
+  "a caller with an Idempotency-Key in %s is refused, leaves, and gets the answer by the same request",
+  async (_, named) => {
+    const stage = await setAnthropicStage();
+    const { client, provider, service } = stage;
+    const rest = Promise.withResolvers<void>();
+    provider.respond(async (wire) => {
+      wire.text("half");
+      await rest.promise;
+      wire.text(" and half");
+      wire.done("stop");
+    });
+    const headers = { "Idempotency-Key": "key-1", ...named };
+    const refused = client.messages.create({ ...hello, tool_choice: { type: "tool", name: "absent" } }, { headers });
+    await expect(refused).rejects.toBeInstanceOf(Anthropic.BadRequestError);
+    const lost = client.messages.stream(hello, { headers });
+    const aborted = expect(lost.done()).rejects.toThrow(Anthropic.APIUserAbortError);
+    lost.on("text", () => lost.abort());
+    await aborted;
+    // The service, which notices that this later caller has left, knows it of the first one too.
+    await leave(stage);
+    const again = client.messages.create(hello, { headers });
+    rest.resolve();
+    expect((await again).content).toEqual([{ type: "text", text: "half and half" }]);
+    expect(await query(service.databaseUrl, "select from run")).toHaveLength(2);
+  },
+);
 
 test.each([
   [429, '{"error":{"message":"slow down","type":"rate_limit"}}', Anthropic.RateLimitError, 429, "rate_limit_error"],

@@ -127,7 +127,11 @@ test("a stream that fails after its first words raises while it is read", async 
 });
 
 test("a caller that leaves cancels its run", async () => {
-  const { client, provider, service } = await setOpenAiStage();
+  await leave(await setOpenAiStage());
+});
+
+/** Leaves a completion in its middle, and waits for the cancel of its run. */
+async function leave({ client, provider, service }: Awaited<ReturnType<typeof setOpenAiStage>>): Promise<void> {
   provider.respond(hangAfter("half"));
   const leaving = new AbortController();
   const stream = await client.chat.completions.create(
@@ -139,10 +143,48 @@ test("a caller that leaves cancels its run", async () => {
       leaving.abort();
     }
   }
-  await until(
-    "the cancel",
-    async () => (await query(service.databaseUrl, "select from run where status = 'cancelled'")).length === 1,
-  );
+  const cancelled = "select from run where status = 'cancelled'";
+  await until("the cancel", async () => (await query(service.databaseUrl, cancelled)).length === 1);
+}
+
+test("a refused request leaves its Idempotency-Key free for the next attempt", async () => {
+  const { client, provider } = await setOpenAiStage({ sessionsMaxConcurrent: 1 });
+  provider.respond(hangAfter("busy"), speak("x"));
+  const first = await client.responses.create({ model: "gpt-4o", input: "Hi", background: true });
+  await provider.request(0);
+  const ask = (key: string, temperature: number) =>
+    client.chat.completions.create({ model: "gpt-4o", messages, temperature }, { headers: { "Idempotency-Key": key } });
+  await expect(ask("key-1", 9)).rejects.toMatchObject({ status: 400 });
+  await expect(ask("key-1", 1)).rejects.toMatchObject({ status: 429 });
+  await client.responses.cancel(first.id);
+  const { id, choices } = await ask("key-1", 1);
+  expect(choices[0]?.message.content).toBe("x");
+  expect((await ask("key-1", 1)).id).toBe(id);
+});
+
+test("a caller with an Idempotency-Key that loses its connection gets the answer by the same request", async () => {
+  const stage = await setOpenAiStage();
+  const { client, provider, service } = stage;
+  const rest = Promise.withResolvers<void>();
+  provider.respond(async (wire) => {
+    wire.text("half");
+    await rest.promise;
+    wire.text(" and half");
+    wire.done("stop");
+  });
+  const headers = { "Idempotency-Key": "key-1" };
+  const leaving = new AbortController();
+  const ask = { model: "gpt-4o", messages };
+  const lost = client.chat.completions.create(ask, { headers, signal: leaving.signal });
+  await provider.request(0);
+  leaving.abort();
+  await expect(lost).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
+  // The service, which notices that this later caller has left, knows it of the first one too.
+  await leave(stage);
+  const again = client.chat.completions.create(ask, { headers });
+  rest.resolve();
+  expect((await again).choices[0]?.message.content).toBe("half and half");
+  expect(await query(service.databaseUrl, "select from run")).toHaveLength(2);
 });
 
 test.each<[object, string]>([

@@ -46,22 +46,35 @@ export function sessionOf(contextId: string): string {
 }
 
 async function startInSession(call: A2aCall, agent: NamedAgent, message: Message, isNamed: boolean): Promise<string> {
-  const { calls, idempotencyKey: requestId, server } = call;
-  const contextId = message.contextId || newUuid(server.clock.nowMs());
+  const { calls, idempotencyKey: requestId } = call;
+  const contextId = message.contextId || (await beginContext(call, agent));
   const sessionId = sessionOf(contextId);
+  if (message.contextId !== "") {
+    await openContext(call, sessionId, agent, isNamed);
+  }
+  const request = { sessionId, messages: [inputOf(message)], annotations: annotate(contextId, message), requestId };
+  const send = () => calls.call(sessions.sendMessage, { ...request, queueIfBusy: true });
+  // A context that the client names, or finds again by its key, may have the message of another call by now.
+  const isNew = message.contextId === "" && requestId === "";
+  const { runId } = await (isNew ? sendFirst(calls, sessionId, send) : send());
+  return runId;
+}
+
+/** Returns a new context; for a repetition with the same key the one of the first attempt. */
+async function beginContext({ calls, idempotencyKey, server }: A2aCall, { name }: NamedAgent): Promise<string> {
+  const id = idempotencyKey === "" ? { sessionId: newUuid(server.clock.nowMs()) } : { requestId: idempotencyKey };
+  return (await calls.call(sessions.createSession, { ...id, preset: name })).sessionId;
+}
+
+async function openContext(call: A2aCall, sessionId: string, { name }: NamedAgent, isNamed: boolean): Promise<void> {
   try {
-    await calls.call(sessions.createSession, { sessionId, preset: agent.name });
+    await call.calls.call(sessions.createSession, { sessionId, preset: name });
   } catch (error) {
     if (!isReason(error, "SESSION_EXISTS")) {
       throw error;
     }
-    await assertAgent(call, sessionId, isNamed ? agent.name : undefined);
+    await assertAgent(call, sessionId, isNamed ? name : undefined);
   }
-  const request = { sessionId, messages: [inputOf(message)], annotations: annotate(contextId, message), requestId };
-  const send = () => calls.call(sessions.sendMessage, { ...request, queueIfBusy: true });
-  // A context that the client names may have the message of another call by now.
-  const { runId } = await (message.contextId === "" ? sendFirst(calls, sessionId, send) : send());
-  return runId;
 }
 
 /** A session of another agent would answer as that agent. */

@@ -1,4 +1,4 @@
-// The Messages API: each request is one run. A caller that leaves cancels it: no other caller can read the answer.
+// The Messages API: each request is one run. A caller without a key that leaves cancels it: no other call can read the answer.
 
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { followLog } from "../in-process/follow-log.ts";

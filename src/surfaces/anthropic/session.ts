@@ -19,7 +19,7 @@ const sessions = SessionService.method;
 /** The agent of sessions that this surface makes. A response that its provider pauses continues in the same run. */
 const newAgent = { name: "anthropic", maxTurns: 100, tools: noTools };
 
-/** Starts the run of a request, and cancels it when the caller leaves before its answer. */
+/** Starts the run of a request, and cancels it when the caller leaves before its answer and has no key with which to come back. */
 export async function answerOverRun(
   visit: Visit,
   asked: Asked,
@@ -38,7 +38,7 @@ export async function answerOverRun(
   } catch (error) {
     // A stream cannot take back the text of a turn that begins again. With a key, the same request follows the run, which goes on. A
     // request without one starts another run in the session.
-    if (calls.signal.aborted || requestId === "") {
+    if (requestId === "") {
       await calls.call(RunService.method.cancelRun, { runId }, { outlives: true }).catch(() => undefined);
     }
     throw error;

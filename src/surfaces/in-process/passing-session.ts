@@ -17,19 +17,26 @@ export interface PassingRun {
   readonly message: MessageInitShape<typeof SendMessageRequestSchema>;
 }
 
-/** Starts a run in a session of its own, and deletes the session after `answer`. That cancels a run that has not ended. */
+/**
+ * Starts a run in a session of its own, and deletes the session after `answer`. That cancels a run that has not ended. With a key the same
+ * request finds session and run again: it is refused or cut off without a trace, and only its answer deletes the session.
+ */
 export async function answerOverPassingRun(
   calls: Calls,
   { session, message }: PassingRun,
   answer: (runId: string) => Promise<void>,
 ): Promise<void> {
   const { sessionId } = await calls.call(sessions.createSession, session);
+  let isOver = (session.requestId ?? "") === "";
   try {
     const { runId } = await calls.call(sessions.sendMessage, { ...message, sessionId });
     await answer(runId);
+    isOver = true;
   } finally {
-    // Also when the caller has left: the call must not be cut off with it. A later attempt finds the session deleted.
-    await calls.call(sessions.deleteSession, { sessionId }, { outlives: true }).catch(ignoreDeleted);
+    if (isOver) {
+      // Also when the caller has left: the call must not be cut off with it. A later attempt finds the session deleted.
+      await calls.call(sessions.deleteSession, { sessionId }, { outlives: true }).catch(ignoreDeleted);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 // The Chat Completions API: each call is one run, in a session of its own that lasts as long as the call. Tools of the service
-// stay unseen. A caller that leaves cancels its run: no other caller can read the answer.
+// stay unseen. A caller without a key that leaves cancels its run: no other call can read the answer.
 
 import type { TokenLogprob } from "#gen/runnel/v1/message_pb.js";
 import type { ArtifactCreated, RunCompleted, RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";

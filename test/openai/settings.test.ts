@@ -92,6 +92,7 @@ test.each<[object, string, string]>([
   [{ presence_penalty: 3 }, "presence_penalty", "must be greater than or equal to -2"],
   [{ tool_choice: "sometimes" }, "tool_choice", "must be none, auto, required or a function"],
   [{ tool_choice: "required" }, "tool_choice", "the agent has no tool to call"],
+  [{ tool_choice: { type: "function", name: "w" } }, "tool_choice", "the agent has no tool to call: give it some"],
   [
     { tools: [weather], tool_choice: { type: "function", function: { name: "get_time" } } },
     "tool_choice",

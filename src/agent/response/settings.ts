@@ -59,7 +59,8 @@ export function assertSettings(agent: Agent, model: Model, { names, isOpen = fal
     throw invalidField(`agent.${AgentSchema.field[refused].name}`, problem);
   }
   const { toolChoice } = settings;
-  if (toolChoice === "required" && toolNames.length === 0 && !isOpen) {
+  const isForced = toolChoice === "required" || typeof toolChoice === "object";
+  if (isForced && toolNames.length === 0 && !isOpen) {
     throw invalidField("agent.tool_choice", "the agent has no tool to call: give it some, or leave the choice out");
   }
   if (typeof toolChoice === "object" && !toolNames.includes(toolChoice.name) && !isOpen) {

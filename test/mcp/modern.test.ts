@@ -141,11 +141,12 @@ describe("refusals", () => {
       { message: 1 },
       { message: "x", session_id: "no such" },
       { message: "x", session_id: "unknown" },
+      { message: "x", sesion_id: "misspelt, which would begin another conversation" },
     ]) {
       const { result } = await ask(service.url, "tools/call", { name: "default", arguments: args });
       expect(result).toMatchObject({
         isError: true,
-        content: [{ text: expect.stringMatching(/^(message|session_id): /) }],
+        content: [{ text: expect.stringMatching(/^(message|ses+ion_id): /) }],
       });
     }
     const unknown = await ask(service.url, "tools/call", { name: "nobody", arguments: { message: "x" } });

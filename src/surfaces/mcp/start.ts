@@ -73,12 +73,16 @@ function readArguments(
   { inputSchema }: Tool,
   args: Params,
 ): { readonly message: string; readonly sessionId: string | undefined } {
-  const { message, session_id: sessionId } = args;
+  const { message, session_id: sessionId, ...others } = args;
   if (sessionId !== undefined && (typeof sessionId !== "string" || !/^[A-Za-z0-9_-]{1,128}$/.test(sessionId))) {
     throw new CallRefused("session_id: must be the session_id of an earlier answer");
   }
   if (inputSchema !== undefined) {
     return { message: JSON.stringify(args), sessionId };
+  }
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw new CallRefused(`${unknown.toWellFormed()}: is unknown: a call has message and session_id`);
   }
   if (typeof message !== "string" || message === "") {
     throw new CallRefused("message: must be a text that is not empty");

@@ -44,14 +44,21 @@ export function decodeText(name: string, bytes: Uint8Array): string {
 const lineBytesMax = 67_108_864;
 const newline = 0x0a;
 
-/** Yields the lines of a text. Only a newline ends a line, because JSON may hold U+2028. Throws a `CommandError`. */
+/** Yields the lines of a text; bytes that are not UTF-8 become U+FFFD. Throws a `CommandError`. */
 export async function* readLines(path: string): AsyncGenerator<string> {
+  for await (const line of readRawLines(path)) {
+    yield line.toString();
+  }
+}
+
+/** Yields the bytes of each line. Only a newline ends a line, because JSON may hold U+2028. Throws a `CommandError`. */
+export async function* readRawLines(path: string): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   let length = 0;
   for await (const chunk of readChunks(path)) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      yield Buffer.concat([...begun, chunk.subarray(start, end)]).toString();
+      yield Buffer.concat([...begun, chunk.subarray(start, end)]);
       begun = [];
       length = 0;
       start = end + 1;
@@ -64,7 +71,7 @@ export async function* readLines(path: string): AsyncGenerator<string> {
       throw new CommandError(what, { reason: "FILE_TOO_LONG" });
     }
   }
-  yield Buffer.concat(begun).toString();
+  yield Buffer.concat(begun);
 }
 
 async function* readChunks(path: string): AsyncGenerator<Buffer> {

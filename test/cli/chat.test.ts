@@ -194,6 +194,12 @@ test("in a pipe each line is a message, and a failed run decides the exit code",
   provider.respond(fail(401, '{"error":{"message":"wrong key"}}'));
   const json = await runShell(`echo three | $runnel chat --session ${sessionId} --json --url ${url}`);
   expect(json).toMatchObject({ code: 3, stdout: expect.stringContaining("run_failed") });
+  provider.respond(answer("four"));
+  expect(await runShell(`printf 'four\\n\\377' | $runnel chat --url ${url}`)).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^four\n/),
+    stderr: expect.stringContaining("line 2 of standard input is not UTF-8 at byte 0"),
+  });
   expect(await runCommand(["chat", "--session", "unknown", "--url", url])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("session not found"),

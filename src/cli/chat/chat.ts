@@ -6,7 +6,7 @@ import { mayAsk } from "../ask.ts";
 import { explainAbsence, withService } from "../connect.ts";
 import { example } from "../example.ts";
 import { explain, showFailure } from "../failure.ts";
-import { readLines } from "../input.ts";
+import { decodeText, nameOf, readRawLines } from "../input.ts";
 import { type Output, outputOf } from "../output.ts";
 import { plainText } from "../show.ts";
 import { addServiceFlags, findTarget, lineFor, type ServiceFlags } from "../target.ts";
@@ -69,7 +69,9 @@ async function take(conversation: Conversation, line: string): Promise<boolean> 
 }
 
 async function sendLines(conversation: Conversation): Promise<void> {
-  for await (const line of readLines("-")) {
+  let number = 0;
+  for await (const bytes of readRawLines("-")) {
+    const line = decodeText(`line ${++number} of ${nameOf("-")}`, bytes);
     if (line.trim() !== "") {
       await conversation.send(line);
     }

@@ -437,6 +437,7 @@ test("models are in the form that the request's headers ask for", async () => {
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
   expect(await client.models.retrieve("openai:any-name")).toMatchObject({ type: "model", id: "openai:any-name" });
   await expect(client.models.retrieve("unknown")).rejects.toThrow(Anthropic.NotFoundError);
+  await expect(client.models.list({ after_id: "unknown" })).rejects.toThrow("after_id: must be the id of a model");
   const headers = { authorization: `Bearer ${client.apiKey}` };
   const plain = await fetch(`${service.url}/v1/models`, { headers });
   expect(await plain.json()).toMatchObject({ object: "list" });

@@ -100,3 +100,39 @@ test("the same Idempotency-Key adds items once", async () => {
   }
   expect((await client.conversations.items.list(id)).data).toHaveLength(1);
 });
+
+test("pages go on after an item that was deleted meanwhile, and an id of another list is refused", async () => {
+  const { client, provider } = await setOpenAiStage();
+  provider.respond(speak("x"));
+  const numbers = ["1", "2", "3", "4"];
+  const { id } = await client.conversations.create({ items: numbers.map((content) => ({ role: "user", content })) });
+  for (const order of ["desc", "asc"] as const) {
+    const page = await client.conversations.items.list(id, { limit: 2, order });
+    const after = page.data[1]?.id ?? "";
+    await client.conversations.items.delete(after, { conversation_id: id });
+    const next = await client.conversations.items.list(id, { limit: 2, order, after });
+    const known = page.data.map((item) => item.id);
+    expect(next.data.filter((item) => known.includes(item.id))).toEqual([]);
+    expect(next.data.length).toBeGreaterThan(0);
+  }
+  const refused = { status: 400, param: "after" };
+  await expect(client.conversations.items.list(id, { after: "msg_other_1" })).rejects.toMatchObject(refused);
+  const { id: response } = await client.responses.create({ model: "gpt-4o", input: "Hi" });
+  await expect(client.responses.inputItems.list(response, { after: "msg_other_1" })).rejects.toMatchObject(refused);
+});
+
+test("a conversation whose items are refused, and a fork whose message is refused, are not made", async () => {
+  const { client, provider, service } = await setOpenAiStage();
+  const asked = client.conversations.create({
+    items: [{ type: "function_call_output", call_id: "none", output: "x" }],
+  });
+  await expect(asked).rejects.toMatchObject({ status: 400 });
+  const list = () => fetch(`${service.url}/v1/sessions`, { headers: { authorization: `Bearer ${client.apiKey}` } });
+  expect(await (await list()).json()).not.toHaveProperty("sessions.0");
+  provider.respond(speak("1"), speak("2"));
+  const { id } = await client.responses.create({ model: "gpt-4o", input: "one" });
+  const next = { model: "gpt-4o", input: "two", previous_response_id: id };
+  await client.responses.create(next);
+  await expect(client.responses.create({ ...next, temperature: 9 })).rejects.toMatchObject({ param: "temperature" });
+  expect(await (await list()).json()).not.toHaveProperty("sessions.1");
+});

@@ -15,6 +15,11 @@ export async function listModels({ calls, query, response }: Visit): Promise<voi
     throw invalid("limit", `must be 1 to ${limitMax}`);
   }
   const names = models.map(({ name }) => name);
+  for (const name of ["after_id", "before_id"]) {
+    if (query.has(name) && !names.includes(query.get(name) ?? "")) {
+      throw invalid(name, "must be the id of a model of this list");
+    }
+  }
   const before = query.get("before_id");
   const end = before === null ? names.length : Math.max(0, names.indexOf(before));
   const start = before === null ? names.indexOf(query.get("after_id") ?? "") + 1 : Math.max(0, end - limit);

@@ -2,6 +2,7 @@
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { sendFirst } from "../in-process/first-message.ts";
 import { readSessionMessages } from "../in-process/session-messages.ts";
 import { idempotencyKeyOf, type Visit } from "../in-process/visit.ts";
 import { isReason } from "../rest/failure.ts";
@@ -32,7 +33,9 @@ export async function createConversation(visit: Visit): Promise<void> {
     requestId,
   });
   if (messages.length > 0) {
-    await calls.call(sessions.addMessages, { sessionId, messages: [...messages], requestId });
+    const add = () => calls.call(sessions.addMessages, { sessionId, messages: [...messages], requestId });
+    // A repetition with the same key gets the same session, which therefore stays.
+    await (requestId === "" ? sendFirst(calls, sessionId, add) : add());
   }
   await getConversation(visit, conversationIdOf(sessionId));
 }
@@ -71,7 +74,7 @@ export async function listConversationItems(visit: Visit, id: string): Promise<v
   const page = readPage(visit);
   const sessionId = sessionIdOf(id) ?? "";
   const items = await orNotFound(id, () => readConversationItems(visit.calls, sessionId));
-  sendJson(visit.response, 200, JSON.stringify(pageOf(items, page)));
+  sendJson(visit.response, 200, JSON.stringify(pageOf(items, page, `${sessionId}_`)));
 }
 
 /** `POST /v1/conversations/{id}/items`: adds items, and answers with them. */
@@ -87,7 +90,8 @@ export async function addConversationItems(visit: Visit, id: string): Promise<vo
   const asked = { sessionId, messages: [...messages], requestId: idempotencyKeyOf(visit) };
   const { firstNumber } = await orNotFound(id, () => calls.call(sessions.addMessages, asked));
   const items = messages.flatMap((message, index) => itemsOf(message, `${sessionId}_${firstNumber + index}`));
-  sendJson(response, 200, JSON.stringify(pageOf(items, { limit: items.length, isAscending: true, after: undefined })));
+  const page = { limit: items.length, isAscending: true, after: undefined };
+  sendJson(response, 200, JSON.stringify(pageOf(items, page, `${sessionId}_`)));
 }
 
 /** `GET /v1/conversations/{id}/items/{item_id}`. */

@@ -13,6 +13,7 @@ import { readAsked, readWhole } from "./asked.ts";
 import { type Origin, originOf } from "./echo.ts";
 import { invalid, notFound } from "./errors.ts";
 import { ResponseFold } from "./fold.ts";
+import { plain } from "./ids.ts";
 import type { Asked } from "./response-request.ts";
 import { start } from "./start.ts";
 import { findOrigin, foldNow, readInputItems } from "./stored.ts";
@@ -107,7 +108,11 @@ export async function listInputItems(visit: Visit, id: string): Promise<void> {
   if (origin?.echo.store !== true) {
     throw notFound("Response", id);
   }
-  sendJson(response, 200, JSON.stringify(pageOf(await readInputItems(calls, origin), page)));
+  sendJson(
+    response,
+    200,
+    JSON.stringify(pageOf(await readInputItems(calls, origin), page, `${plain(origin.runId)}_in`)),
+  );
 }
 
 async function begin(visit: Visit, asked: Asked): Promise<Origin> {

@@ -49,9 +49,12 @@ export async function start(visit: Visit, asked: Asked): Promise<Started> {
     workDir: asked.workDir,
     requestId: key,
   });
-  const sendHere = () => send(sessionId, { requestId: key });
-  // A repetition with the same key gets the same session, which therefore stays.
-  return await (key === "" ? sendFirst(calls, sessionId, sendHere) : sendHere());
+  return await sendHere(calls, sessionId, key, () => send(sessionId, { requestId: key }));
+}
+
+/** Sends the first message of a new session. A repetition with the same key gets the same session, which therefore stays. */
+async function sendHere(calls: Calls, sessionId: string, key: string, send: () => Promise<Started>): Promise<Started> {
+  return await (key === "" ? sendFirst(calls, sessionId, send) : send());
 }
 
 type Send = (
@@ -101,5 +104,5 @@ async function follow(calls: Calls, runId: string, key: string, send: Send): Pro
   const requestId = key === "" ? "" : `fork ${createHash("sha256").update(key).digest("hex")}`;
   const fork = { sessionId, runId };
   const forked = await calls.call(sessions.createSession, { fork, requestId });
-  return await send(forked.sessionId, { requestId });
+  return await sendHere(calls, forked.sessionId, key, () => send(forked.sessionId, { requestId }));
 }

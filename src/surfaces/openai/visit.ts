@@ -3,6 +3,7 @@
 import { readJsonBody, type Visit } from "../in-process/visit.ts";
 import { invalid } from "./errors.ts";
 import { Fields } from "./fields.ts";
+import type { Item } from "./messages.ts";
 
 /** Reads the body as a JSON object. */
 export function readFields(visit: Visit): Fields {
@@ -32,16 +33,36 @@ export function readPage({ query }: Visit): PageQuery {
 const limitDefault = 20;
 const limitMax = 100;
 
-/** Returns a page of items as a list object. */
-export function pageOf(items: readonly { readonly id: string }[], { limit, isAscending, after }: PageQuery): object {
+/**
+ * Returns a page of items as a list object. Their ids have `owner` between the type and the numbers. So an item that was deleted since the
+ * page before still has its place.
+ */
+export function pageOf(items: readonly Item[], { limit, isAscending, after }: PageQuery, owner: string): object {
   const ordered = isAscending ? items : items.toReversed();
-  const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  const data = ordered.slice(start, start + limit);
+  const last = after === undefined ? undefined : placeOf(after, owner);
+  if (last !== undefined && Number.isNaN(last)) {
+    throw invalid("after", "must be the id of an item of this list");
+  }
+  const isBehind = ({ id }: Item): boolean =>
+    last === undefined || (isAscending ? placeOf(id, owner) > last : placeOf(id, owner) < last);
+  const rest = ordered.filter(isBehind);
+  const data = rest.slice(0, limit);
   return {
     object: "list",
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-    has_more: start + limit < ordered.length,
+    has_more: rest.length > limit,
   };
 }
+
+/** Returns the place of an item by its id: the number of its message, then that of its call. NaN for the id of another list. */
+function placeOf(id: string, owner: string): number {
+  const place = id.slice(id.indexOf("_") + 1);
+  const [, message, call = "-1"] = place.startsWith(owner) ? (placePattern.exec(place.slice(owner.length)) ?? []) : [];
+  return Number(message) * callsMax + Number(call) + 1;
+}
+
+const placePattern = /^(\d{1,9})(?:_(\d{1,5}))?$/;
+/** More than a message has. */
+const callsMax = 1_000_000;

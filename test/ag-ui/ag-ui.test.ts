@@ -332,6 +332,26 @@ describe.each(clients)("$name", ({ Agent, isV1 }) => {
     ]);
   });
 
+  test("an edited history that is refused leaves the thread as it is", async () => {
+    const { service, provider } = await setAgUiStage();
+    provider.respond(answer("one"), answer("other one"));
+    const agent = openAgent(Agent, service.url);
+    ask(agent, "1", "u1");
+    await agent.runAgent({ runId: "r1" });
+    const edit = async (tools: Parameters<typeof agent.runAgent>[0]) => {
+      const edited = openAgent(Agent, service.url);
+      ask(edited, "1, but better", "u2");
+      await edited.runAgent(tools).catch(() => undefined);
+      return textsOf(edited).map(([, content]) => content);
+    };
+    expect(await edit({ runId: "r2", tools: [{ ...weather, name: "no name" }] })).toEqual(["1, but better"]);
+    const names = () =>
+      query<{ name: string }>(service.databaseUrl, "select name from session where delete_time is null");
+    expect(await names()).toEqual([{ name: "thread-1" }]);
+    expect(await edit({ runId: "r3" })).toEqual(["1, but better", "other one"]);
+    expect((await names()).map(({ name }) => name).sort()).toEqual(["thread-1", "thread-1_fork1"]);
+  });
+
   test("another answer to the same message is a fork as well", async () => {
     const { service, provider } = await setAgUiStage();
     provider.respond(answer("one"), answer("other one"));

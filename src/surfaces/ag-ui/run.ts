@@ -8,6 +8,7 @@ import { type SessionMessage, SessionService } from "#gen/runnel/v1/session_serv
 import { Fault } from "../../platform/base/fault.ts";
 import { pageSizeMax, readPages } from "../../platform/base/lists.ts";
 import type { Calls } from "../in-process/calls.ts";
+import { sendFirst } from "../in-process/first-message.ts";
 import { followLog } from "../in-process/follow-log.ts";
 import { answerInterrupts, assertNoInterrupt, resultsBefore } from "../in-process/interrupts.ts";
 import { type Branch, branchIdOf, findBranch } from "../in-process/named-session.ts";
@@ -121,7 +122,7 @@ async function start({ calls, input }: AgUiCall, preset: Agent, thread: Thread):
   const fresh = findNewInput(transcript, messages);
   const successor = await findSuccessor(calls, preset, thread);
   const { systemPrompt, tools: own = create(AgentToolsSchema) } = successor ?? preset;
-  const sessionId = await openBranch(calls, input, preset, branch, fresh);
+  const { sessionId, isNew } = await openBranch(calls, input, preset, branch, fresh);
   const parent = await findParent(calls, transcript, fresh);
   const told = instructions === "" || systemPrompt === "" ? instructions : `${instructions}\n\n`;
   const request = {
@@ -142,8 +143,9 @@ async function start({ calls, input }: AgUiCall, preset: Agent, thread: Thread):
       ...(successor !== undefined && { is_handed_over: true }),
     }),
   };
+  const send = () => calls.call(sessions.sendMessage, request);
   try {
-    return await calls.call(sessions.sendMessage, request);
+    return await (isNew ? sendFirst(calls, sessionId, send) : send());
   } catch (error) {
     if (isReason(error, "REQUEST_ID_REUSED")) {
       // Another call with the same ids has started the run meanwhile.
@@ -200,22 +202,23 @@ async function openBranch(
   { name: preset }: Agent,
   branch: Branch | undefined,
   { forkAt }: NewInput,
-): Promise<string> {
+): Promise<{ readonly sessionId: string; readonly isNew: boolean }> {
   if (branch !== undefined && forkAt === undefined) {
-    return branch.sessionId;
+    return { sessionId: branch.sessionId, isNew: false };
   }
   const sessionId = branchIdOf(threadId, branch === undefined ? 0 : branch.number + 1);
   const isFork = branch !== undefined && forkAt !== undefined && forkAt > 0;
   const origin = isFork ? { fork: { sessionId: branch.sessionId, messageCount: forkAt } } : { preset };
   try {
     await calls.call(sessions.createSession, { sessionId, ...origin });
+    return { sessionId, isNew: true };
   } catch (error) {
     // Another call has made it meanwhile.
     if (!isReason(error, "SESSION_EXISTS")) {
       throw error;
     }
+    return { sessionId, isNew: false };
   }
-  return sessionId;
 }
 
 /** A request id has at most 128 bytes. */

@@ -493,6 +493,15 @@ test("a named session keeps its runs, and each request decides what the model se
   expect((await provider.request(3)).body.messages).toHaveLength(1);
 });
 
+test("a request that is refused makes no named session", async () => {
+  const { client, service } = await setAnthropicStage();
+  const absent = { ...hello, tool_choice: { type: "tool" as const, name: "absent" } };
+  const refused = client.messages.create(absent, { headers: { "runnel-session": "work" } });
+  await expect(refused).rejects.toBeInstanceOf(Anthropic.BadRequestError);
+  const kept = await fetch(`${service.url}/v1/sessions`, { headers: { authorization: `Bearer ${client.apiKey}` } });
+  expect(await kept.json()).not.toHaveProperty("sessions.0");
+});
+
 test("two questions of a named session at once are both answered", async () => {
   const { client, provider } = await setAnthropicStage();
   const arrived = Promise.withResolvers<void>();

@@ -42,6 +42,23 @@ test("a history that goes on adds to the session; one that was edited forks it",
   expect((await provider.request(2)).body.messages).toHaveLength(3);
 });
 
+test("a request that is refused makes neither the session nor a fork", async () => {
+  const { client, headers, provider, ask, names } = await setNamedStage();
+  const refused = (...input: readonly object[]) =>
+    expect(
+      client.responses.create(
+        { model: "gpt-4o", temperature: 9, input: input as OpenAI.Responses.ResponseInput },
+        { headers },
+      ),
+    ).rejects.toMatchObject({ param: "temperature" });
+  await refused(user("1"));
+  expect(await names()).toEqual([]);
+  provider.respond(speak("one"));
+  await ask(user("1"));
+  await refused(user("other"));
+  expect(await names()).toEqual(["task-1"]);
+});
+
 test("a request that is sent again follows its run, also while that works", async () => {
   const { client, headers, provider, ask, names } = await setNamedStage();
   const gate = Promise.withResolvers<void>();

@@ -99,7 +99,7 @@ async function startNamed(calls: Calls, sessionId: string, message: NewMessage):
         throw error;
       }
       await calls.call(sessions.createSession, { sessionId, agent: newAgent });
-      return await send();
+      return await sendFirst(calls, sessionId, send);
     });
     return runId;
   } catch (error) {

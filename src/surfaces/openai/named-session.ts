@@ -23,6 +23,8 @@ export interface Started {
 export interface Place {
   readonly sessionId: string;
   readonly messages: readonly Message[];
+  /** Whether the session was made for them. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -45,7 +47,7 @@ export async function findPlace(
   if (branch === undefined) {
     const sessionId = branchIdOf(name);
     await open({ sessionId });
-    return { sessionId, messages: input };
+    return { sessionId, messages: input, isNew: true };
   }
   const { sessionId, latestRunId } = branch;
   const known = await readSessionMessages(calls, sessionId);
@@ -57,12 +59,12 @@ export async function findPlace(
     common = known.findIndex(({ runId }) => runId === known[common - 1]?.runId);
   }
   if (common === known.length && !isBusy) {
-    return { sessionId, messages: input.slice(common) };
+    return { sessionId, messages: input.slice(common), isNew: false };
   }
   const next = branchIdOf(name, branch.number + 1);
   const messageCount = known[common - 1]?.number ?? 0;
   await open({ sessionId: next, ...(messageCount > 0 && { fork: { sessionId, messageCount } }) });
-  return { sessionId: next, messages: input.slice(common) };
+  return { sessionId: next, messages: input.slice(common), isNew: true };
 }
 
 async function hasFailed(calls: Calls, runId: string): Promise<boolean> {

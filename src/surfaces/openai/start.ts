@@ -72,7 +72,12 @@ async function startNamed(
     const place = await findPlace(calls, { name, input: asked.messages, isBusy }, (session) =>
       calls.call(sessions.createSession, { agent: newAgent, workDir: asked.workDir, ...session }),
     );
-    return "runId" in place ? place : await send(place.sessionId, { messages: place.messages, requestId: key });
+    if ("runId" in place) {
+      return place;
+    }
+    const { sessionId, messages, isNew } = place;
+    const sendHere = () => send(sessionId, { messages, requestId: key });
+    return await (isNew ? sendFirst(calls, sessionId, sendHere) : sendHere());
   };
   try {
     return await start(false);

@@ -32,7 +32,7 @@ test.for([
   }
   await following;
 
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   const rest = reader.follow(second.client);
   if (begun === 1) {
     await until("the task to be followed", () => agent.headers.has("SubscribeToTask"));

@@ -25,7 +25,7 @@ test.for(bindings)("%s: a client whose replica was killed subscribes on another 
   await expect(reading).rejects.toThrow();
   expect(reader.state).toBe(2);
 
-  const client = await connect((await cluster.start()).url, binding);
+  const client = await connect((await cluster.startHere()).url, binding);
   for await (const event of client.resubscribeTask({ tenant: "", id: reader.taskId }, as())) {
     reader.take(event);
   }

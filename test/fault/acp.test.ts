@@ -39,7 +39,7 @@ test.skipIf(!hasJail).each(cases)("%s is interrupted at %s", async (runner, plac
   await first.kill();
   await following;
 
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   await reader.follow(second.client);
   const told = short(reader.results);
   expect(told.filter(([name]) => name === "toolCallStarted")).toHaveLength(reader.count("toolCallCompleted"));

@@ -23,7 +23,7 @@ test("a kill and a takeover in mid-sentence: a client on another replica has one
   });
   expect(starting.status).toBe(200);
   const cut = starting.text().catch(() => "cut");
-  const other = await cluster.start();
+  const other = await cluster.startHere();
   const joining = openAgent(HttpAgent, other.url);
   const heard: BaseEvent[] = [];
   const joined = joining.runAgent({ runId: "r1" }, { onEvent: ({ event }) => void heard.push(event) });

@@ -16,7 +16,7 @@ test("a takeover in mid-sentence ends a stream, and the same request with its ke
     await answer("The whole sentence")(wire, request);
   });
   const cluster = await openCluster(environment);
-  const [owner, other] = [await cluster.start(), await cluster.start()];
+  const [owner, other] = [await cluster.start(), await cluster.startHere()];
   const ask = ({ url }: { readonly url: string }) =>
     anthropicClient(url).messages.stream(
       { model: "openai:fake", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] },

@@ -15,7 +15,7 @@ import { answer, callTools } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { Area } from "../tools/area.ts";
-import { getRun, type Member, openCluster, openProvider } from "./cluster.ts";
+import { getRun, type Neighbour, openCluster, openProvider } from "./cluster.ts";
 import { isAlive } from "./crash-matrix/crew.ts";
 import { expectInvariants } from "./invariants.ts";
 import { LogReader } from "./log-reader.ts";
@@ -59,12 +59,12 @@ test.each(cases)("a call that waits for a person survives a kill at %s:%i", asyn
   const { sessionId } = await first.client.call(SessionService.method.createSession, { agent, workDir: area.root });
   const request = { sessionId, message: "write", requestId: "once" };
   const sent = await first.client.call(SessionService.method.sendMessage, request).catch(() => undefined);
-  let second: Member | undefined;
-  const someone = async (): Promise<Member> => {
+  let second: Neighbour | undefined;
+  const someone = async (): Promise<Neighbour> => {
     if (isAlive(first)) {
       return first;
     }
-    second ??= await cluster.start();
+    second ??= await cluster.startHere();
     return second;
   };
   const runId = sent?.runId ?? (await (await someone()).client.call(SessionService.method.sendMessage, request)).runId;
@@ -81,7 +81,7 @@ test.each(cases)("a call that waits for a person survives a kill at %s:%i", asyn
   expect(second, "the first process has died").toBeDefined();
 
   const reader = new LogReader(runId);
-  expect(await reader.follow((second as Member).client)).toBe(status.OK);
+  expect(await reader.follow((second as Neighbour).client)).toBe(status.OK);
   await expectFolds(reader.results);
   await expectInvariants(cluster.databaseUrl);
   const completed = reader.results.flatMap(({ payload }) =>
@@ -103,7 +103,7 @@ test("of two decisions at two living replicas one counts, and the run that waits
   const { provider, environment } = await openProvider();
   provider.respond(callTools({ id: "c1", name: "write_file", arguments: JSON.stringify(args) }), answer("done"));
   const cluster = await openCluster(environment);
-  const [first, second] = [await cluster.start(), await cluster.start()];
+  const [first, second] = [await cluster.start(), await cluster.startHere()];
   const agent = { name: "fault", tools: { builtin: ["write_file"], approve: ["write_file"] } };
   const { sessionId } = await first.client.call(SessionService.method.createSession, { agent, workDir: area.root });
   const { runId } = await first.client.call(SessionService.method.sendMessage, { sessionId, message: "write" });
@@ -114,7 +114,7 @@ test("of two decisions at two living replicas one counts, and the run that waits
   const { approval } = await second.client.call(getApproval, { approvalId: pending.approvalId });
   const reader = new LogReader(runId);
   const reading = reader.follow(first.client);
-  const decide = ({ client }: Member, decision: Approval_Decision) =>
+  const decide = ({ client }: Neighbour, decision: Approval_Decision) =>
     client.call(decideApproval, { approvalId: pending.approvalId, digest: approval?.digest ?? "", decision });
   const decisions = await Promise.allSettled([
     decide(second, Approval_Decision.APPROVE),
@@ -128,7 +128,10 @@ test("of two decisions at two living replicas one counts, and the run that waits
   await expectInvariants(cluster.databaseUrl);
 });
 
-/** Asks a living process until it has an answer. */
-async function askUntil<T>(someone: () => Promise<Member>, ask: (member: Member) => Promise<T | false>): Promise<T> {
+/** Asks a living service until it has an answer. */
+async function askUntil<T>(
+  someone: () => Promise<Neighbour>,
+  ask: (neighbour: Neighbour) => Promise<T | false>,
+): Promise<T> {
   return (await until("an answer", async () => await ask(await someone()).catch(() => false as const), 60_000)) as T;
 }

@@ -132,7 +132,7 @@ test("a waiting run that is cancelled ends at once and does not wake", async () 
 test("a run can be cancelled through a process that does not own it", async () => {
   // So long that a busy machine takes the run from no owner.
   const cluster = await openCluster({ RUNNEL_RUNS_LEASE_MS: "60000" });
-  const [owner, other] = await Promise.all([cluster.start(), cluster.start()]);
+  const [owner, other] = await Promise.all([cluster.start(), cluster.startHere()]);
   const { runId } = await startRun(owner.client, "words=1000 pace=100");
   const reader = new LogReader(runId);
   const following = reader.follow(other.client);

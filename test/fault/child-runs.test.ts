@@ -9,7 +9,7 @@ import type { Failpoint } from "../../src/platform/base/failpoint.ts";
 import { boss, callOf, echo, openTeam, silent } from "../child-runs/team.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
-import { getRun, type Member, openCluster } from "./cluster.ts";
+import { getRun, type Neighbour, openCluster } from "./cluster.ts";
 import { isAlive } from "./crash-matrix/crew.ts";
 import { expectInvariants } from "./invariants.ts";
 import { LogReader } from "./log-reader.ts";
@@ -43,22 +43,22 @@ async function openTree(lowest = echo) {
 
 type Tree = Awaited<ReturnType<typeof openTree>>;
 
-/** Starts a tree at a process that dies at a failpoint. Another process takes its place. */
+/** Starts a tree at a process that dies at a failpoint. Another service takes its place. */
 async function startAt(cluster: Tree, failpoint: string) {
   const first = await cluster.start({ RUNNEL_FAILPOINT: failpoint });
   const { sessionId } = await first.client.call(createSession, { agent });
   const request = { sessionId, message: "go", requestId: "once" };
   const sent = await first.client.call(sendMessage, request).catch(() => undefined);
-  let second: Promise<Member> | undefined;
-  const someone = async (): Promise<Member> => {
+  let second: Promise<Neighbour> | undefined;
+  const someone = async (): Promise<Neighbour> => {
     if (second === undefined && isAlive(first)) {
       return first;
     }
-    second ??= cluster.start();
+    second ??= cluster.startHere();
     return await second;
   };
   const runId = sent?.runId ?? (await (await someone()).client.call(sendMessage, request)).runId;
-  const isReached = async (reached: (member: Member) => Promise<boolean>) =>
+  const isReached = async (reached: (neighbour: Neighbour) => Promise<boolean>) =>
     await until("the tree to get there", async () => await reached(await someone()).catch(() => false));
   return { runId, someone, isReached, isDead: () => !isAlive(first) };
 }
@@ -118,7 +118,7 @@ test.each([
 ] as const)("a cancel reaches the lowest run over a kill at %s:%i", async (failpoint, pass) => {
   const cluster = await openTree(silent);
   const { runId, isReached, isDead } = await startAt(cluster, `${failpoint}:${pass}`);
-  const tree = async ({ client }: Member) => (await client.call(listRuns, { rootRunId: runId })).runs;
+  const tree = async ({ client }: Neighbour) => (await client.call(listRuns, { rootRunId: runId })).runs;
   await isReached(async (member) => {
     const lowest = (await tree(member)).filter(({ depth, state }) => depth === 2 && state === Run_State.RUNNING);
     return lowest.length === 2;

@@ -3,20 +3,32 @@
 import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { loadConfig } from "../../src/app/settings.ts";
 import type { FakeProvider } from "../fakes/provider.ts";
 import { openProvider as openFakeProvider, openFolder } from "../fixtures.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
-import { type ServiceProcess, startProcess } from "../harness/process.ts";
+import { processSettings, type ServiceProcess, startProcess } from "../harness/process.ts";
+import { startService } from "../harness/service.ts";
 
-export interface Member extends ServiceProcess {
+/** What a caller needs of a service of the cluster. */
+export interface Neighbour {
+  readonly url: string;
+  readonly target: string;
   readonly client: GrpcClient;
 }
+
+export interface Member extends ServiceProcess, Neighbour {}
 
 export interface Cluster {
   readonly databaseUrl: string;
   /** Starts one more process, with additional settings if given. */
   start(own?: Readonly<Record<string, string>>): Promise<Member>;
+  /**
+   * Starts a service in the process of the test, with the settings of the cluster. It continues what a dead process has left, and is
+   * there at once: a process needs most of a second of a core to start.
+   */
+  startHere(): Promise<Neighbour>;
 }
 
 export async function openCluster(environment: Readonly<Record<string, string>> = {}): Promise<Cluster> {
@@ -28,6 +40,11 @@ export async function openCluster(environment: Readonly<Record<string, string>> 
     start: async (own = {}) => {
       const member = await startProcess({ ...shared, ...own });
       return { ...member, client: new GrpcClient(member.target) };
+    },
+    startHere: async () => {
+      const config = loadConfig({ ...processSettings, ...shared });
+      const { url, target } = await startService({ ...config, serverPort: 0 });
+      return { url, target, client: new GrpcClient(target) };
     },
   };
 }

@@ -52,7 +52,7 @@ test.each(steps)("a summary survives a kill at %s:%i", async (failpoint, pass) =
   const { sessionId } = await first.client.call(createSession, { agent, workDir });
   const { runId } = await first.client.call(sendMessage, { sessionId, message: "Remember FACT-1." });
   await until("the first process to die", async () => !isAlive(first));
-  const { client } = await cluster.start();
+  const { client } = await cluster.startHere();
   await until("the run to end", async () => (await getRun(client, runId)).state === Run_State.COMPLETED);
   expect((await getRun(client, runId)).output).toBe("I know FACT-1");
   const log = new LogReader(runId);

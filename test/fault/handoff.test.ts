@@ -41,7 +41,7 @@ test.each(steps)("a handoff survives a kill at %s:%i", async (failpoint, pass) =
   const { sessionId } = await first.client.call(createSession, { agent });
   const { runId } = await first.client.call(sendMessage, { sessionId, message: "go" });
   await until("the first process to die", async () => !isAlive(first));
-  const { client } = await cluster.start();
+  const { client } = await cluster.startHere();
   await until("the run to end", async () => (await getRun(client, runId)).state === Run_State.COMPLETED);
   expect(await getRun(client, runId)).toMatchObject({ output: "billing read go", agentName: "Billing" });
   const log = new LogReader(runId);

@@ -8,7 +8,16 @@ import { until } from "../harness/wait.ts";
 import { jobApi, specOf, trustEntry } from "../jobs/stage.ts";
 import { makeSigner, type Signer } from "../jobspec/signer.ts";
 import { fetchReceipt } from "../receipts/fetched.ts";
-import { type Cluster, getRun, type Member, openCluster, openProvider, ownerOf, replicaIdsOf } from "./cluster.ts";
+import {
+  type Cluster,
+  getRun,
+  type Member,
+  type Neighbour,
+  openCluster,
+  openProvider,
+  ownerOf,
+  replicaIdsOf,
+} from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
 import { LogReader, readLog, textOf } from "./log-reader.ts";
 
@@ -66,7 +75,7 @@ test("a process that dies before a job is committed leaves nothing of it, and th
     trust_event: 0,
   });
 
-  const other = await cluster.start();
+  const other = await cluster.startHere();
   const api = jobApi(other.url);
   const { status, body } = await api.submit(signed, retry);
   expect(status).toBe(202);
@@ -84,7 +93,7 @@ test("a process that dies after a job is committed has made it once, and another
   await expectDead(doomed);
   const [row] = await query<{ id: string }>(cluster.databaseUrl, "select id from job");
 
-  const other = await cluster.start();
+  const other = await cluster.startHere();
   const api = jobApi(other.url);
   expect(await api.submit(signed, retry)).toMatchObject({ status: 200, body: { id: row?.id, idempotent: true } });
   expect(await api.submit(signed)).toMatchObject({ status: 400, body: { error_code: "replay_detected" } });
@@ -116,7 +125,7 @@ test.each([
     const doomed = await startDoomed(ground.cluster, failpoint);
     const job = await submitQuestions(ground, doomed);
     await expectDead(doomed);
-    await expectAnswered(ground, await ground.cluster.start(), { ...job, asked, restarted });
+    await expectAnswered(ground, await ground.cluster.startHere(), { ...job, asked, restarted });
   },
 );
 
@@ -166,7 +175,7 @@ interface Expected {
 
 async function expectAnswered(
   { cluster, provider }: Ground,
-  member: Member,
+  member: Neighbour,
   { id, runId, asked, restarted }: Expected,
 ): Promise<void> {
   const job = await jobApi(member.url).end(id);

@@ -26,7 +26,7 @@ async function killAtOutcomes(environment: Record<string, string>, tools: object
   await gate.open();
   expect(await following).toBe(status.UNAVAILABLE);
   expect(reader.count("toolCallCompleted")).toBe(0);
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   expect(await reader.follow(second.client)).toBe(status.OK);
   await expectStored(cluster.databaseUrl, runId, reader.results);
   await expectInvariants(cluster.databaseUrl);
@@ -85,7 +85,7 @@ test("a kill in the second turn repeats only that turn", async () => {
   await first.kill();
   expect(await following).toBe(status.UNAVAILABLE);
 
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   expect(await reader.follow(second.client)).toBe(status.OK);
   const secondTurn = reader.results.findIndex(
     ({ payload }) => payload.case === "turnStarted" && payload.value.turn === 2,
@@ -117,7 +117,7 @@ test("a parked run survives a kill and wakes at its time", async () => {
   expect(await following).toBe(status.UNAVAILABLE);
   await expectInvariants(cluster.databaseUrl);
 
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   expect(await reader.follow(second.client)).toBe(status.OK);
   expect(await getRun(second.client, runId)).toMatchObject({
     state: Run_State.COMPLETED,

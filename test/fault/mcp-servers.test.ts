@@ -57,7 +57,7 @@ test("calls of an MCP server at a kill: one is reported, one is repeated, and th
   isLater = true;
   expect(await following).toBe(status.UNAVAILABLE);
 
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   expect(await reader.follow(second.client)).toBe(status.OK);
   const ends = reader.results.flatMap(({ payload }) => (payload.case === "toolCallCompleted" ? [payload.value] : []));
   expect(ends).toEqual([
@@ -109,7 +109,7 @@ test.each(["killed", "stopped"])(
     await expect.poll(() => reader.count("toolCallProgress"), { timeout: 20_000 }).toBe(1);
     await (how === "killed" ? first.kill() : first.stop());
     await following;
-    const second = await cluster.start();
+    const second = await cluster.startHere();
     const looks = server.requests.length;
     await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBeGreaterThan(looks + 2);
     isOver = true;
@@ -120,7 +120,6 @@ test.each(["killed", "stopped"])(
     expect(server.requests.filter(({ rpc }) => rpc === "tasks/cancel")).toEqual([]);
     expect(reader.results.at(-1)?.payload.case).toBe("runCompleted");
     await expectInvariants(cluster.databaseUrl);
-    await second.stop();
   },
 );
 

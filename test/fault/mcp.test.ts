@@ -18,7 +18,7 @@ test("a task whose replica is killed is polled to its end at another one", async
   expect(task).toMatchObject({ resultType: "task", status: "working" });
   await until("the first words", () => provider.requests.length === 1);
   await dying.kill();
-  const other = await cluster.start();
+  const other = await cluster.startHere();
   await expectWhole(other.url, task.taskId);
 });
 
@@ -53,6 +53,6 @@ test.each(places)("a task has the result of its run after a kill at %s", async (
   expect(task).toMatchObject({ resultType: "task", status: "working" });
   release();
   await until("the kill", () => !isAlive(dying));
-  const other = await cluster.start();
+  const other = await cluster.startHere();
   await expectWhole(other.url, task.taskId);
 });

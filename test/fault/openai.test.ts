@@ -38,7 +38,7 @@ test("a takeover in mid-sentence: the helper on another replica completes, with 
     input: "Hi",
     background: true,
   });
-  const other = await cluster.start();
+  const other = await cluster.startHere();
   const stream = openAiClient(other.url).responses.stream({ response_id: id });
   const types: string[] = [];
   stream.on("event", ({ type }) => types.push(type));
@@ -67,7 +67,7 @@ test("a stream that a kill has cut goes on with starting_after: no event is lost
   await first.kill();
   await cut;
 
-  const { url } = await cluster.start();
+  const { url } = await cluster.startHere();
   const after = seen.at(-1)?.sequence_number ?? 0;
   const rest = await Array.fromAsync(
     await openAiClient(url).responses.retrieve(idOf(seen), { stream: true, starting_after: after }),
@@ -97,7 +97,7 @@ test("a background response survives a kill between two polls", async () => {
     async () => (await openAiClient(first.url).responses.retrieve(id)).status === "in_progress",
   );
   await first.kill();
-  const { url } = await cluster.start();
+  const { url } = await cluster.startHere();
   await until("the end", async () => (await openAiClient(url).responses.retrieve(id)).status === "completed");
   expect((await openAiClient(url).responses.retrieve(id)).output_text).toBe(sentence.join(""));
 });

@@ -24,7 +24,7 @@ test("messages that wait when their process is killed begin in order in the next
   await first.kill();
   expect(await following).toBe(status.UNAVAILABLE);
 
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   expect(await reader.follow(second.client)).toBe(status.OK);
   for (const each of waiting) {
     const later = new LogReader(each);

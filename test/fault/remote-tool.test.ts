@@ -30,7 +30,7 @@ test("a remote call that was running at a kill is repeated with the same idempot
   await first.kill();
   expect(await following).toBe(status.UNAVAILABLE);
 
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   expect(await reader.follow(second.client)).toBe(status.OK);
   expect(reader.count("toolCallStarted")).toBe(1);
   expect(

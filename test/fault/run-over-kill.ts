@@ -1,4 +1,4 @@
-// A run whose first process dies by kill -9 at a named place, and whose next one ends it.
+// A run whose process dies by kill -9 at a named place, and which another service ends.
 
 import { status } from "@grpc/grpc-js";
 import { expect } from "vitest";
@@ -26,7 +26,7 @@ export async function killAt(
   const message = { sessionId, message: "go", requestId: "once" };
   await first.client.call(SessionService.method.sendMessage, message).catch(() => undefined);
   await until("the kill", () => !isAlive(first));
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   const { runId } = await second.client.call(SessionService.method.sendMessage, message);
   const reader = new LogReader(runId);
   expect(await reader.follow(second.client)).toBe(status.OK);

@@ -38,7 +38,7 @@ test.each([
   if (isChanged) {
     await write("edited", "After.");
   }
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   const reader = new LogReader(runId);
   expect(await reader.follow(second.client)).toBe(status.OK);
   await expectInvariants(cluster.databaseUrl);

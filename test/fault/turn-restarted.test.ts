@@ -29,7 +29,7 @@ async function followSession(url: string, onEvent: (event: SseEvent) => void): P
 // comes twice. A reader that ignores this still gets the right text with `done`.
 test("a reader whose stream never breaks ends with exactly the text of done", async () => {
   const cluster = await openCluster();
-  const [owner, other] = [await cluster.start(), await cluster.start()];
+  const [owner, other] = [await cluster.start(), await cluster.startHere()];
   const { sessionId } = await startRun(owner.client, "words=200 pace=25");
   const copy = new SessionCopy();
   const events: SseEvent[] = [];

@@ -30,6 +30,21 @@ export interface ServiceProcess {
   stop(): Promise<number | null>;
 }
 
+/** The settings of a service that a test starts beside others, unless the test has its own. */
+export const processSettings = {
+  ...authEnvironment,
+  RUNNEL_RATELIMIT_RPS: "0",
+  RUNNEL_RATELIMIT_FAILURES_RPS: "0",
+  RUNNEL_SERVER_HOST: "127.0.0.1",
+  RUNNEL_SERVER_PROCESSES: "1",
+  RUNNEL_SERVER_DRAIN_SECONDS: "1",
+  RUNNEL_DATABASE_POOL_SIZE: "4",
+  RUNNEL_RUNS_LEASE_MS: "1000",
+  RUNNEL_SESSIONS_WORK_DIRS: "/",
+  RUNNEL_DEFAULTS_MODEL: "demo",
+  RUNNEL_PROVIDERS_RETRY_BASE_MS: "10",
+} as const;
+
 /** Returns the environment of a process whose wall clock is ahead by this many minutes, or behind. */
 export function environmentOfWrongClock(minutes: number): Record<string, string> {
   return { NODE_OPTIONS: `--import "${wrongClock}?minutes=${minutes}"` };
@@ -52,17 +67,7 @@ export async function startProcess(
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       ...compileCacheEnvironment,
-      ...authEnvironment,
-      RUNNEL_RATELIMIT_RPS: "0",
-      RUNNEL_RATELIMIT_FAILURES_RPS: "0",
-      RUNNEL_SERVER_HOST: "127.0.0.1",
-      RUNNEL_SERVER_PROCESSES: "1",
-      RUNNEL_SERVER_DRAIN_SECONDS: "1",
-      RUNNEL_DATABASE_POOL_SIZE: "4",
-      RUNNEL_RUNS_LEASE_MS: "1000",
-      RUNNEL_SESSIONS_WORK_DIRS: "/",
-      RUNNEL_DEFAULTS_MODEL: "demo",
-      RUNNEL_PROVIDERS_RETRY_BASE_MS: "10",
+      ...processSettings,
       ...environment,
       ...collecting(environment),
     },

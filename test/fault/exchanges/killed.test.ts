@@ -101,7 +101,7 @@ test.runIf(hasJail)(
     await until("the command to run", () => existsSync(join(area.root, "ran.txt")));
     await first.kill();
     expect(await cut).toBe(status.UNAVAILABLE);
-    const second = await cluster.start();
+    const second = await cluster.startHere();
     const { results } = await person.send(second.client, `[RUN_COMMAND]\n${command}\n[/RUN_COMMAND]`);
     expect(results).toMatchObject([{ success: false, summary: `Failed to run '${command}': ${interrupted}` }]);
     expect(filesBelow(area.root)).toEqual({ "ran.txt": "ran\n" });
@@ -117,7 +117,7 @@ test("the turn of a text without commands is logged once", async () => {
   const person = new ScriptedUser(area.root);
   const first = await cluster.start({ RUNNEL_FAILPOINT: "command.settled" });
   await expect(person.send(first.client, "only prose")).rejects.toMatchObject({ code: status.UNAVAILABLE });
-  const second = await cluster.start();
+  const second = await cluster.startHere();
   expect(await person.send(second.client, "only prose")).toMatchObject({ results: [], sequence: 2 });
   const log = await query<{ payload: Buffer }>(cluster.databaseUrl, "select payload from run_result order by sequence");
   const results = log.map(({ payload }) => fromBinary(RunResultSchema, payload));
@@ -134,7 +134,7 @@ async function playChain({ deaths, fate }: Chain): Promise<void> {
   for (const dies of deaths) {
     await playDeath(cluster, person, dies);
   }
-  const last = await cluster.start();
+  const last = await cluster.startHere();
   await person.converse(last.client);
   // The person may repeat everything at any time.
   await person.converse(last.client);

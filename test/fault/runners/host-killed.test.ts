@@ -18,7 +18,7 @@ import {
   newEvent,
   type Said,
 } from "../../runners/hand-worker.ts";
-import { type Cluster, type Member, openCluster } from "../cluster.ts";
+import { type Cluster, type Neighbour, openCluster } from "../cluster.ts";
 import { isAlive } from "../crash-matrix/crew.ts";
 import { expectInvariants } from "../invariants.ts";
 import { expectStored, LogReader } from "../log-reader.ts";
@@ -113,10 +113,10 @@ async function playCell({ dies, end }: Cell): Promise<void> {
   );
   await until(`the host to die at ${dies}`, () => !isAlive(first), 60_000);
   expect([dies, cut ?? status.UNAVAILABLE]).toEqual([dies, status.UNAVAILABLE]);
-  await expectSense(cluster, await cluster.start(), end, story);
+  await expectSense(cluster, await cluster.startHere(), end, story);
 }
 
-async function converse({ client, target }: Member, end: Said, story: Story): Promise<void> {
+async function converse({ client, target }: Neighbour, end: Said, story: Story): Promise<void> {
   const { acknowledged } = story;
   const worker = new HandWorker(target);
   await worker.register();
@@ -133,7 +133,7 @@ async function converse({ client, target }: Member, end: Said, story: Story): Pr
   story.hasEnded = acknowledged.note(await worker.report(run, { 4: end })).ended;
 }
 
-async function expectSense(cluster: Cluster, { client, target }: Member, end: Said, story: Story): Promise<void> {
+async function expectSense(cluster: Cluster, { client, target }: Neighbour, end: Said, story: Story): Promise<void> {
   const { databaseUrl } = cluster;
   const again = await client.call(RunnerService.method.startRun, story.request);
   const runId = again.run?.runId ?? "";

@@ -1,14 +1,19 @@
 // How programs with a Postgres of their own end: by Ctrl-C in a real terminal, by copies of a signal, by a second decision, by
 // a terminal that goes away. Postgres ends with them each time.
 
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { copyMsMax, createSignalJudge } from "../../src/cli/interrupt.ts";
+import { openConnections } from "../../src/platform/database/database.ts";
+import { openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
 import { isServing, readPostmaster } from "../../src/platform/database/embedded/postmaster.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { programPath } from "../harness/program.ts";
 import { until } from "../harness/wait.ts";
@@ -19,23 +24,36 @@ const ctrlC = "\u0003";
 /** Time for npm, an initdb, a service and a Postgres, on a machine with other work. */
 const timeout = 240_000;
 const startMaxMs = 180_000;
+const creating = "Creating the database";
+
+/** A database as a service has left it. Most tests begin with a copy, because making one takes three seconds of a core. */
+let prepared = "";
+
+beforeAll(async () => {
+  prepared = await mkdtemp(join(tmpdir(), "runnel-prepared-"));
+  // When root starts Postgres, it runs under another account, which needs to reach its data.
+  await chmod(prepared, 0o711);
+  const server = await openEmbeddedPostgres({ directory: prepared });
+  const connections = openConnections(server, { poolSize: 2, onConnectionError: () => {} });
+  await migrate(connections);
+  await connections.close();
+  await server.stop();
+});
+
+afterAll(() => rm(prepared, { recursive: true }));
 
 test.each([
   ["npm run -s runnel -- dev", ["npm", "run", "-s", "runnel", "--", "dev", "--port", "0"], "/stream\r\n"],
   ["npm run dev", ["npm", "run", "dev", "--", "--port", "0"], "/stream\r\n"],
   ["npx", ["npx", "node", "src/main.ts", "dev", "--port", "0"], "/stream\r\n"],
   ["plain node", [process.execPath, programPath, "dev", "--port", "0"], "/stream\r\n"],
-  [
-    "dev while it makes its database",
-    ["npm", "run", "-s", "runnel", "--", "dev", "--port", "0"],
-    "Creating the database",
-  ],
+  ["dev while it makes its database", ["npm", "run", "-s", "runnel", "--", "dev", "--port", "0"], creating],
   ["npm run demo in the middle", ["npm", "run", "-s", "demo"], "gRPC #"],
-  ["npm run demo at its start", ["npm", "run", "-s", "demo"], "Creating the database"],
+  ["npm run demo at its start", ["npm", "run", "-s", "demo"], creating],
   ["npm run demo between two services", ["npm", "run", "-s", "demo"], "kill -9"],
-  ["npm run … migrate", ["npm", "run", "-s", "runnel", "--", "migrate"], "Creating the database"],
+  ["npm run … migrate", ["npm", "run", "-s", "runnel", "--", "migrate"], creating],
 ])("one Ctrl-C at %s stops everything", { timeout }, async (_name, line, mark) => {
-  const folder = await ownDatabaseFolder();
+  const folder = await ownDatabaseFolder({ isNew: mark === creating });
   const terminal = startInTerminal(line, { directory: checkout, environment: { ...alone, ...placesIn(folder) } });
   await until(`"${mark}"`, () => terminal.stdout().includes(mark), startMaxMs);
   terminal.type(ctrlC);
@@ -172,9 +190,12 @@ async function signalUntilEnded(child: ChildProcess, signal: NodeJS.Signals): Pr
   });
 }
 
-/** Makes a folder for one test. A Postgres that still runs in it at the end is stopped. */
-async function ownDatabaseFolder(): Promise<string> {
+/** Makes a folder with a database for one test. A Postgres that still runs in it at the end is stopped. */
+async function ownDatabaseFolder({ isNew = false } = {}): Promise<string> {
   const folder = await ownFolder();
+  if (!isNew) {
+    execFileSync("cp", ["--archive", prepared, join(folder, "database")]);
+  }
   onTestFinished(async () => {
     for (const { pid, dataFolder } of findServers(folder)) {
       process.kill(pid, "SIGINT");

@@ -32,7 +32,7 @@ export async function playCell(cell: Cell, attempt = 1): Promise<Outcome> {
   let recovery: Recovery = {};
   let violations: readonly string[] = [];
   try {
-    recovery = await play(cell, stage);
+    recovery = await play(cell, stage, { mayMiss: attempt < attemptsMax });
   } catch (error) {
     if (error instanceof Missed && attempt < attemptsMax) {
       stage.crew.close();
@@ -57,7 +57,8 @@ function describe({ dies, log }: Member): string {
   return `log of the process that ${dies === undefined ? "lives" : `dies at ${dies}`}: …${log().slice(-logCharsMax)}`;
 }
 
-async function play(cell: Cell, stage: Stage): Promise<Recovery> {
+/** With `mayMiss`, a run that is over ends the wait for a process that has missed its failpoint. */
+async function play(cell: Cell, stage: Stage, { mayMiss }: { readonly mayMiss: boolean }): Promise<Recovery> {
   const { crew, provider, databaseUrl, providerKey, host } = stage;
   const { role, words, firstAnswer } = scenarios[cell.failpoint];
   const [opening = [], ...later] = actsOf(cell);
@@ -65,6 +66,15 @@ async function play(cell: Cell, stage: Stage): Promise<Recovery> {
   const homes = homesOf(cell, cast);
   const caller = new Caller({ message: messageOf(cell), firstSignature: firstSignatureOf(cell) });
   const readings: Reading[] = [];
+  let isOver = false;
+  const watching = watch({ cell, crew, caller, homes, readings }).then((sent) => {
+    isOver = mayMiss;
+    return sent;
+  });
+  const lastDeathOf = async (members: readonly Member[]): Promise<number> => {
+    const deaths = members.filter(({ dies }) => dies !== undefined).map((member) => deathOf(member, () => isOver));
+    return Math.max(0, ...(await Promise.all(deaths)));
+  };
   const dying = async (): Promise<number> => {
     if (role === "leaver") {
       await until("some text", () => readings.some(({ count }) => count > resultsBeforeText), patienceMs);
@@ -77,7 +87,7 @@ async function play(cell: Cell, stage: Stage): Promise<Recovery> {
     await thawAll(crew, role);
     return diedAtMs;
   };
-  const [sent, diedAtMs] = await Promise.all([watch({ cell, crew, caller, homes, readings }), dying()]);
+  const [sent, diedAtMs] = await Promise.all([watching, dying()]);
   const survivor = await crew.someone();
   const repeated = await caller.send(crew, survivor);
   const { members } = crew;
@@ -91,11 +101,6 @@ async function play(cell: Cell, stage: Stage): Promise<Recovery> {
 
 /** Both turns with calls have six results each, and the third turn has begun. */
 const resultsBeforeText = 14;
-
-async function lastDeathOf(members: readonly Member[]): Promise<number> {
-  const deaths = await Promise.all(members.filter(({ dies }) => dies !== undefined).map(deathOf));
-  return Math.max(0, ...deaths);
-}
 
 /** A process that was leaving exits after it thaws, all others stay. */
 async function thawAll({ members }: Crew, role: Role): Promise<void> {

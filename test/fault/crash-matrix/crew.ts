@@ -102,12 +102,20 @@ export function freezes({ dies }: Member): boolean {
  */
 export class Missed extends Error {}
 
-/** Resolves with the time when a process has died at its failpoint; throws if it does not die, or ends otherwise. */
-export async function deathOf(member: Member): Promise<number> {
+/**
+ * Resolves with the time when a process has died at its failpoint; throws if it does not die, or ends otherwise. Once `isOver`, a
+ * process that has missed its failpoint is not waited for.
+ */
+export async function deathOf(member: Member, isOver: () => boolean): Promise<number> {
   const isDead = freezes(member) ? () => isFrozen(member) : () => !isAlive(member);
-  await until(`a process to come to ${member.dies}`, isDead, patienceMs).catch((error: Error) => {
+  const what = `a process to come to ${member.dies}`;
+  const find = async () => ((await isDead()) ? "dead" : isOver() && hasMissed(member) && "missed");
+  const found = await until(what, find, patienceMs).catch((error: Error) => {
     throw asMiss(member, error.message);
   });
+  if (found === "missed") {
+    throw new Missed(what);
+  }
   const diedAtMs = Date.now();
   if (freezes(member)) {
     return diedAtMs;
@@ -120,11 +128,14 @@ export async function deathOf(member: Member): Promise<number> {
 }
 
 function asMiss(member: Member, message: string): Error {
+  return hasMissed(member) ? new Missed(message) : new Error(message);
+}
+
+/** True when the machine was too busy for the plan: the run was queued, and perhaps another process took it. */
+function hasMissed(member: Member): boolean {
   const log = member.log();
-  // The machine was too busy for the plan: the run was queued, and perhaps another process took it.
   const isElsewhere = log.includes("/SendMessage") && !log.includes('"run.started"');
-  const isMiss = isElsewhere || /"lease\.lost"|"queueWaitMs":[1-9]/.test(log);
-  return isMiss ? new Missed(message) : new Error(message);
+  return isElsewhere || /"lease\.lost"|"queueWaitMs":[1-9]/.test(log);
 }
 
 export function isAlive({ pid }: ServiceProcess): boolean {

@@ -232,28 +232,18 @@ describe("receipt", () => {
 });
 
 describe("verify", () => {
-  test("names the first bad entry of a damaged log, for any kind of damage", async () => {
+  // Every kind of damage: test/receipts/verify-log.
+  test("names the first bad entry of a damaged log", async () => {
     const stage = await setSignedStage();
     const { lines } = await fetchReceipt(stage);
-    const other = await run(stage, words);
-    expect(await stage.runnel("receipt", other, "--log", "other.jsonl")).toMatchObject({ code: 0 });
-    const foreign = (await stage.read("other.jsonl")).split("\n");
     const count = lines.length;
     expect(count).toBeGreaterThan(4);
     const at = (place: number): string => lines[place - 1] ?? expect.unreachable();
     const damaged: [name: string, damaged: readonly string[], at: number, problem: string][] = [
-      ["the first removed", lines.toSpliced(0, 1), 1, "missing"],
-      ["one removed", lines.toSpliced(2, 1), 3, "missing"],
       ["one changed", lines.with(2, changeBytes(at(3))), 3, "changed"],
-      ["two swapped", lines.with(1, at(3)).with(2, at(2)), 2, "out_of_order"],
-      ["the last removed", lines.slice(0, -1), count, "ends_too_early"],
-      ["half removed", lines.slice(0, 2), 3, "ends_too_early"],
       ["everything removed", [], 1, "ends_too_early"],
       ["a line cut off", [...lines.slice(0, -1), at(count).slice(0, -10)], count, "not_a_log_line"],
       ["a copy appended", [...lines, at(count)], count + 1, "surplus"],
-      ["one repeated", lines.toSpliced(3, 0, at(3)), 4, "surplus"],
-      ["another run's in its place", lines.with(2, foreign[2] ?? ""), 3, "wrong_run"],
-      ["all of another run", foreign, 1, "wrong_run"],
     ];
     for (const [name, log, first, problem] of damaged) {
       const outcome = await verify(stage, "receipt.json", await stage.put("damaged.jsonl", `${log.join("\n")}\n`));

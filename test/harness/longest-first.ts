@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const longest: readonly string[] = [
   "test/fault/crash-matrix/crash-matrix.test.ts",
   "test/console/browser/states.test.ts",
+  "test/external/runners/runners.test.ts",
   "test/cli/stop.test.ts",
   "test/fault/provider-tools.test.ts",
   "test/cli/journeys.test.ts",
@@ -12,7 +13,6 @@ const longest: readonly string[] = [
   "test/fault/approvals.test.ts",
   "test/fault/mcp-steps.test.ts",
   "test/clients/wrong-subjects.test.ts",
-  "test/console/browser/usage.test.ts",
   "test/fault/exchanges/killed.test.ts",
   "test/fault/runners/host-killed.test.ts",
 ];

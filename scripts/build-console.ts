@@ -6,6 +6,8 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdtempDisposable, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { build, type Plugin } from "vite";
 import { listPackages } from "./build-program.ts";
 import { repositoryRoot, runCommand } from "./run-command.ts";
@@ -29,6 +31,10 @@ const preact = [
   { find: /^use-sync-external-store\/shim\/index\.js$/, replacement: "preact/compat" },
 ];
 
+const runService = "runnel/v1/run_service_pb.js";
+/** Beside the files that it imports. */
+const listCalls = "runnel/v1/list_calls_pb.js";
+
 const shared = "shared";
 /** A smaller file costs more in requests, and in its name in the first script, than the views that do not need all of it lose. */
 const sharedMinBytes = 4_000;
@@ -44,7 +50,10 @@ export async function buildConsole(): Promise<void> {
   await using work = await mkdtempDisposable(join(repositoryRoot, "console/.build-"));
   const built = join(work.path, "dist");
   // The descriptors without the options that only servers need.
-  await runCommand("buf", ["generate", "--template", "console/buf.gen.yaml", "--output", work.path]);
+  for (const template of ["console/buf.gen.yaml", "console/buf.list.gen.yaml"]) {
+    await runCommand("buf", ["generate", "--template", template, "--output", work.path]);
+  }
+  await copyFile(join(work.path, "list", runService), join(work.path, "gen", listCalls));
   await build({
     root: join(repositoryRoot, "console"),
     configFile: false,
@@ -60,7 +69,12 @@ export async function buildConsole(): Promise<void> {
       ],
     },
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [binaryOnly(), readableDescriptors(), listPackages([explorer])],
+    plugins: [
+      binaryOnly(),
+      listCallsOnly(join(work.path, "gen", listCalls)),
+      decodedDescriptors(),
+      listPackages([explorer]),
+    ],
     build: {
       outDir: built,
       emptyOutDir: false,
@@ -108,19 +122,47 @@ function binaryOnly(): Plugin {
   };
 }
 
-/** Generated code has its descriptors in base64, which compresses badly: names that repeat look different each time. */
-function readableDescriptors(): Plugin {
+/** The calls of the list of runs have a descriptor of their own, which is smaller. */
+function listCallsOnly(descriptor: string): Plugin {
+  return {
+    name: "list-calls-only",
+    enforce: "pre",
+    resolveId: (source, importer = "") =>
+      source.endsWith(`/gen/${runService}`) && importer.endsWith("/src/api/list-calls.ts") ? descriptor : undefined,
+  };
+}
+
+/**
+ * Generated code has its descriptors in base64, which a page would decode by the descriptor of descriptors before its first call.
+ * These are decoded here: the page gets the objects.
+ */
+function decodedDescriptors(): Plugin {
   const descriptor = /\bfileDesc\("([^"]+)"/;
   return {
-    name: "readable-descriptors",
+    name: "decoded-descriptors",
+    load: (id) => (id.endsWith("/@bufbuild/protobuf/dist/esm/codegenv2/file.js") ? describeFile : undefined),
     transform: (code, id) =>
       id.endsWith("_pb.js")
-        ? code.replace(
-            descriptor,
-            (_, base64: string) => `fileDesc(btoa(${JSON.stringify(Buffer.from(base64, "base64").toString("latin1"))})`,
-          )
+        ? code.replace(descriptor, (_, base64: string) => `fileDesc(${writeDescriptor(Buffer.from(base64, "base64"))}`)
         : undefined,
   };
+}
+
+/** Takes the place of the library's function, which decodes. */
+const describeFile = `
+import { createEmbeddedFileRegistry } from "../registry.js";
+import { restoreJsonNames } from "./restore-json-names.js";
+export function fileDesc(file, imports = []) {
+  file.messageType.forEach(restoreJsonNames);
+  const proto = { ...file, $typeName: "google.protobuf.FileDescriptorProto", dependency: imports.map(({ proto }) => proto.name) };
+  return createEmbeddedFileRegistry(proto, (name) => imports.find(({ proto }) => proto.name === name)).getFile(proto.name);
+}`;
+
+/** Returns the literal of a descriptor, without the types of its parts and the options that the page does not know. */
+function writeDescriptor(bytes: Uint8Array): string {
+  return JSON.stringify(fromBinary(FileDescriptorProtoSchema, bytes), (name, value) =>
+    name.startsWith("$") ? undefined : value,
+  );
 }
 
 if (import.meta.main) {

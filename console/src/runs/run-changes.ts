@@ -1,6 +1,6 @@
 // The runs of this client as they change.
 
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { watchRuns } from "../api/list-calls.ts";
 import { Changes } from "../lib/changes.ts";
 
 /** Rows show less of an output, which may have megabytes. */
@@ -8,7 +8,7 @@ export const shortOutput = { outputCharsMax: 200 } as const;
 
 /** The changes that this page knows. */
 export const runChanges = new Changes({
-  method: RunService.method.watchRuns,
+  method: watchRuns,
   itemOf: ({ change }) => (change.case === "run" ? change.value : undefined),
   idOf: ({ runId }) => runId,
   request: shortOutput,

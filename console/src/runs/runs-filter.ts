@@ -2,8 +2,8 @@
 
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State } from "#gen/runnel/v1/run_pb.js";
-import { ListRunsRequest_Order } from "#gen/runnel/v1/run_service_pb.js";
 import { stateNames } from "../../../src/platform/run-view/state-names.ts";
+import { ListOrder } from "../api/list-calls.ts";
 import { msOf } from "../lib/format.ts";
 import { isActive } from "../lib/run-state.ts";
 
@@ -72,7 +72,7 @@ export function toRequest({ states, fromMs, toMs, isByChange, session, agent, mo
     errorContains: error,
     ...(from && { [isByChange ? "changeTimeFrom" : "createTimeFrom"]: from }),
     ...(to && { [isByChange ? "changeTimeTo" : "createTimeTo"]: to }),
-    ...(isByChange && { order: ListRunsRequest_Order.CHANGE_TIME }),
+    ...(isByChange && { order: ListOrder.CHANGE_TIME }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { listRuns } from "../api/list-calls.ts";
 import { transport } from "../api/transport.ts";
 import { useChanges } from "../lib/changes.ts";
 import { useNow } from "../lib/clock.ts";
@@ -36,11 +36,7 @@ export async function askForRuns(queries: QueryClient, query: string): Promise<v
 }
 
 function queryOf(filter: RunsFilter) {
-  return [
-    RunService.method.listRuns,
-    { ...toRequest(filter), ...shortOutput, pageSize, pageToken: "" },
-    inPages,
-  ] as const;
+  return [listRuns, { ...toRequest(filter), ...shortOutput, pageSize, pageToken: "" }, inPages] as const;
 }
 
 export function RunsView() {

@@ -1,5 +1,7 @@
 // The rows that the console makes of a log in which a provider runs a tool in the middle of an answer.
 
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
@@ -90,3 +92,47 @@ test("a text of which the log sends the beginning is that of its chunks when the
   expect(transcript.rows.map(({ version }, index) => version > (versions[index] ?? 0))).toEqual([false, true, true]);
   expect(transcript.cut.size).toBe(0);
 });
+
+test("T5: a message that is being written keeps its end, and is whole when it is complete", () => {
+  const transcript = new Transcript(100);
+  const text = Array.from({ length: 50 }, (_, index) => `piece ${index + 10} `).join("");
+  const add = (sequence: number, payload: Payload, bytesLeftOut = 0): void =>
+    transcript.add(create(RunResultSchema, { sequence: BigInt(sequence), payload, bytesLeftOut }));
+  for (let at = 0; at < text.length; at += 9) {
+    add(1 + at / 9, delta(text.slice(at, at + 9)));
+  }
+  const content = transcript.rows[0]?.content;
+  if (content?.kind !== "message") {
+    throw new Error("the first row is no message");
+  }
+  expect(content.text.length).toBeLessThanOrEqual(100);
+  expect(content.text.length).toBeGreaterThanOrEqual(80);
+  expect(content.text).toBe(text.slice(content.charsDropped));
+  add(51, message(text.slice(0, 10)), text.length - 10);
+  expect([...transcript.cut.keys()]).toEqual([51]);
+  transcript.fill(create(RunResultSchema, { sequence: 51n, payload: message(text) }));
+  expect([content.text, content.charsDropped, transcript.rows.length]).toEqual([text, 0, 1]);
+});
+
+test("a text of 200,000 pieces takes about the memory of its characters", () => {
+  const transcript = new Transcript();
+  const pieces = 200_000;
+  const before = heapUsed();
+  for (let sequence = 1; sequence <= pieces; sequence += 1) {
+    transcript.add(
+      create(RunResultSchema, { sequence: BigInt(sequence), payload: delta(`word ${sequence} of many `) }),
+    );
+  }
+  const grownBytes = heapUsed() - before;
+  const { content } = transcript.rows[0] ?? {};
+  const chars = content?.kind === "message" ? content.text.length : 0;
+  expect(chars).toBeGreaterThan(pieces * 15);
+  expect(grownBytes).toBeLessThan(chars * 2);
+});
+
+function heapUsed(): number {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  collect();
+  return process.memoryUsage().heapUsed;
+}

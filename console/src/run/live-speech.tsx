@@ -13,7 +13,7 @@ export function LiveSpeech({ log }: { readonly log: RunLog }) {
   useEffect(() => {
     let [row, from] = [log.transcript.rows.at(-1), 0];
     if (row?.content.kind === "message") {
-      from = row.content.text.length;
+      from = row.content.charsDropped + row.content.text.length;
     }
     const timer = setInterval(() => {
       const last = log.transcript.rows.findLast(({ content }) => content.kind === "message");
@@ -23,10 +23,10 @@ export function LiveSpeech({ log }: { readonly log: RunLog }) {
       if (last !== row) {
         [row, from] = [last, 0];
       }
-      const { text, isLive } = last.content;
-      const end = isLive ? endOfSentence(text) : text.length;
+      const { text, isLive, charsDropped } = last.content;
+      const end = charsDropped + (isLive ? endOfSentence(text) : text.length);
       if (end > from) {
-        setSaid(text.slice(Math.max(from, end - spokenMax), end));
+        setSaid(text.slice(Math.max(0, from - charsDropped, end - charsDropped - spokenMax), end - charsDropped));
         from = end;
       }
     }, everyMs);

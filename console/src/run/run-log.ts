@@ -5,6 +5,7 @@
 // L3  Components get one notification a frame, however many entries arrive.
 // L4  The transcript and the waterfall are of all entries; of the entries themselves the newest are here. A text that came cut and is not
 //     that of its pieces is read again.
+// L5  The memory of a log that can be read again has a limit for each text that is being written, and for the waterfall.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useEffect, useSyncExternalStore } from "react";
@@ -14,6 +15,9 @@ import { oncePerFrame } from "../lib/frame-batch.ts";
 import type { StreamPhase } from "../lib/stream.ts";
 import { LogEntries, type ReadEntries } from "./log-entries.ts";
 import { Timeline } from "./timeline.ts";
+
+/** What a fast run writes in twenty minutes. An answer of 5 MB is not read again when it is complete. */
+const liveCharsMax = 6_000_000;
 
 /** Brings the entries after the last one of a log, until the returned function is called. */
 export type FollowEntries = (log: RunLog) => () => void;
@@ -36,7 +40,7 @@ export function useLog(log: RunLog): RunLog {
 export class RunLog {
   readonly runId: string;
   readonly entries: LogEntries;
-  readonly transcript = new Transcript();
+  readonly transcript: Transcript;
   readonly timeline = new Timeline();
   phase: StreamPhase = { name: "connecting" };
   /** How often the stream was opened again. */
@@ -62,6 +66,7 @@ export class RunLog {
     this.#follow = follow;
     this.#read = read;
     this.entries = new LogEntries(read, this.notify);
+    this.transcript = new Transcript(read === undefined ? undefined : liveCharsMax);
   }
 
   readonly getVersion = (): number => this.#version;

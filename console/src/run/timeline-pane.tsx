@@ -4,7 +4,7 @@
 import { memo, useState } from "react";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { useNow } from "../lib/clock.ts";
-import { formatDuration, msOf } from "../lib/format.ts";
+import { formatCount, formatDuration, msOf } from "../lib/format.ts";
 import { dueLater } from "../lib/run-state.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -33,8 +33,10 @@ export function TimelinePane({
   const nowMs = useNow(isRunning);
   const [follows, setFollows] = useState(() => isRunning && sequence === undefined);
   const [zoom, setZoom] = useState(1);
-  const all = [...(run === undefined ? [] : queueOf(run, nowMs)), ...log.timeline.spans];
-  const firstMs = Math.min(...all.map((span) => span.startMs), msOf(run?.createTime) ?? nowMs);
+  const { spans: kept, dropped } = log.timeline;
+  const isWhole = dropped === 0;
+  const all = [...(run !== undefined && isWhole ? queueOf(run, nowMs) : []), ...kept];
+  const firstMs = Math.min(...all.map((span) => span.startMs), (isWhole ? msOf(run?.createTime) : undefined) ?? nowMs);
   const lastMs = Math.max(firstMs, ...all.map((span) => span.endMs ?? span.startMs));
   const nowOrLastMs = isRunning ? Math.max(nowMs, lastMs) : lastMs;
   const chosen = all.findLast((span) => sequence !== undefined && span.sequence <= sequence && span.kind !== "turn");
@@ -97,6 +99,7 @@ export function TimelinePane({
       />
       <p className="hint waterfall-note">
         Bars are drawn from the log: the calls of one turn are written when the last of them has ended.
+        {!isWhole && ` It has the newest ${formatCount(kept.length)} of ${formatCount(kept.length + dropped)}.`}
         {scale.breaks.length > 0 && " Hatched gaps are cut short."}
       </p>
     </div>

@@ -22,9 +22,16 @@ export interface Span {
   isVoid?: boolean;
 }
 
-/** The spans of a log, in the order of their start. */
+/** Rows that a person can look through. */
+const spansMax = 5_000;
+/** So many are dropped at once: to drop one moves all others. */
+const droppedAtOnce = 500;
+
+/** The newest spans of a log, in the order of their start. */
 export class Timeline {
-  readonly spans: Span[] = [];
+  spans: Span[] = [];
+  /** How many older spans are not kept. */
+  dropped = 0;
   #turn: Span | undefined;
   #model: Span | undefined;
   #wait: Span | undefined;
@@ -94,6 +101,10 @@ export class Timeline {
 
   #open(entry: RunResult, kind: SpanKind, label: string): Span {
     const span: Span = { kind, label, sequence: Number(entry.sequence), startMs: timeOf(entry), endMs: undefined };
+    if (this.spans.length >= spansMax) {
+      this.spans = this.spans.slice(droppedAtOnce);
+      this.dropped += droppedAtOnce;
+    }
     this.spans.push(span);
     return span;
   }

@@ -4,7 +4,7 @@ import { lazy, memo, type ReactNode, Suspense } from "react";
 import { Link } from "wouter";
 import type { SkillsListed } from "#gen/runnel/v1/result_pb.js";
 import type { Row } from "../../../src/platform/run-view/transcript.ts";
-import { formatBytes, formatDuration, formatTime, msOf } from "../lib/format.ts";
+import { formatBytes, formatCount, formatDuration, formatTime, msOf } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { JsonBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -78,7 +78,14 @@ function Content({
           {row.isVoid ? (
             <del>{visibleText(content.text.slice(0, voidCharsMax))}</del>
           ) : (
-            <Markdown text={content.text} isLive={content.isLive && isRunning} />
+            <>
+              {content.charsDropped > 0 && !(content.isLive && isRunning) && (
+                <p className="hint">
+                  The {formatCount(content.charsDropped)} characters before are among the entries from #{row.sequence}.
+                </p>
+              )}
+              <Markdown text={content.text} isLive={content.isLive && isRunning} />
+            </>
           )}
         </Said>
       );

@@ -5,6 +5,7 @@
 // T3  A message in whose middle a call came has a row for each piece of its text, and no text is in two rows.
 // T4  A text of which the entry has only the beginning is that of the pieces before it when they begin like it and are as long. Any
 //     other one is in `cut` until `fill` takes the whole entry.
+// T5  With a limit, a message that is being written keeps its end. It is whole again when it is complete.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Citation, ContentElement, Message } from "#gen/runnel/v1/message_pb.js";
@@ -14,7 +15,14 @@ type Payload<Case extends string> = Extract<RunResult["payload"], { case: Case }
 
 /** What a row shows. */
 export type RowContent =
-  | { readonly kind: "message"; readonly role: string; text: string; isLive: boolean }
+  | {
+      readonly kind: "message";
+      readonly role: string;
+      text: string;
+      isLive: boolean;
+      /** How many characters before the text are not kept. */
+      charsDropped: number;
+    }
   | { readonly kind: "sources"; readonly citations: readonly Citation[] }
   | { readonly kind: "reasoning"; text: string; isLive: boolean }
   | {
@@ -63,6 +71,11 @@ interface CutText {
   readonly shown: string;
 }
 
+/** Engines keep a text that grows as a tree of its pieces, which takes five times the memory. So many pieces may be loose. */
+const loosePiecesMax = 1_000;
+/** To join the pieces copies the text, so a longer text has more of them. */
+const charsPerLoosePiece = 1_000;
+
 /** The rows of a log. */
 export class Transcript {
   readonly rows: Row[] = [];
@@ -72,11 +85,18 @@ export class Transcript {
   hasChildren = false;
   /** The texts to fill, by the sequence of their entry. */
   readonly cut = new Map<number, CutText>();
+  readonly #charsMax: number;
+  #loosePieces = 0;
   /** The row that the next piece of text belongs to. */
   #open: Row | undefined;
   /** The rows with the text of the message that is not complete yet. */
   #pieces: Row[] = [];
   readonly #tools = new Map<string, Row>();
+
+  /** Without `charsMax`, each text is kept whole. */
+  constructor(charsMax = Number.POSITIVE_INFINITY) {
+    this.#charsMax = charsMax;
+  }
 
   /** Adds the next entry of the log. */
   add(entry: RunResult): void {
@@ -168,8 +188,11 @@ export class Transcript {
     }
     const row = this.#openRow(entry, "message") ?? this.#beginText(entry, chunk.role);
     if (row.content.kind === "message") {
-      row.content.text = chunk.replacesText ? chunk.content : row.content.text + chunk.content;
+      const { text, charsDropped } = row.content;
+      row.content.text = chunk.replacesText ? chunk.content : this.#append(text, chunk.content);
+      row.content.charsDropped = chunk.replacesText ? 0 : charsDropped;
       row.content.isLive = !chunk.isFinal;
+      this.#dropStart(row.content);
     }
   }
 
@@ -207,6 +230,7 @@ export class Transcript {
       this.cut.set(Number(sequence), cut);
     } else if (cut.row.content.kind === "message") {
       cut.row.content.text = text;
+      cut.row.content.charsDropped = 0;
       cut.row.version += 1;
     }
   }
@@ -231,7 +255,27 @@ export class Transcript {
     const row =
       this.#openRow(entry, "reasoning") ?? this.#push(entry, { kind: "reasoning", text: "", isLive: true }, true);
     if (row.content.kind === "reasoning") {
-      row.content.text += text;
+      row.content.text = this.#append(row.content.text, text);
+    }
+  }
+
+  #append(text: string, piece: string): string {
+    const longer = text + piece;
+    this.#loosePieces += 1;
+    if (this.#loosePieces > loosePiecesMax + longer.length / charsPerLoosePiece) {
+      this.#loosePieces = 0;
+      // To search a text joins its pieces.
+      longer.search(/^/);
+    }
+    return longer;
+  }
+
+  /** Drops a fifth at once: each drop copies the rest. */
+  #dropStart(content: Extract<RowContent, { kind: "message" }>): void {
+    if (content.text.length > this.#charsMax) {
+      const dropped = content.text.length - Math.floor(this.#charsMax * 0.8);
+      content.text = content.text.slice(dropped);
+      content.charsDropped += dropped;
     }
   }
 
@@ -356,7 +400,7 @@ function textOfEntry({ payload }: RunResult): string {
 }
 
 function makeMessage(role: string) {
-  return { kind: "message", role: role === "" ? "assistant" : role, text: "", isLive: false } as const;
+  return { kind: "message", role: role === "" ? "assistant" : role, text: "", isLive: false, charsDropped: 0 } as const;
 }
 
 /** Returns the text of a message; parts that are no text become a short description. */

@@ -11,6 +11,7 @@ import { openCuttingProxy } from "../../harness/cutting-proxy.ts";
 import { testDatabase } from "../../harness/database.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole, seeBadge, seeText } from "./console-page.ts";
 import { takePicture } from "./pictures.ts";
@@ -52,7 +53,7 @@ describe("health", () => {
     await health.getByText(version, { exact: true }).waitFor();
     await health.getByText("ready", { exact: true }).waitFor();
     proxy.breakDown();
-    await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status).toBe(503);
+    await until("a replica that is not ready", async () => (await fetch(`${service.url}/readyz`)).status === 503);
     await health.getByRole("button", { name: "Check now" }).click();
     await health.getByText("not ready", { exact: true }).waitFor();
     await health.getByText(/^the database does not answer|^no lease/).waitFor();

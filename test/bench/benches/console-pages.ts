@@ -86,9 +86,11 @@ async function timeAnswer(browser: Browser, service: Service, runId: string): Pr
     .getByRole("link")
     .first();
   await link.waitFor();
-  const startedMs = Number(
-    await link.evaluate("(link) => { const now = performance.now(); link.click(); return now; }"),
-  );
+  const startedMs = await link.evaluate((element) => {
+    const now = performance.now();
+    (element as unknown as { click: () => void }).click();
+    return now;
+  });
   const more =
     '[...document.querySelectorAll("button")].some((each) => each.textContent.endsWith("more of 5.0M characters"))';
   return { "shown after, ms": (await msUntil(opened.page, more)) - startedMs };

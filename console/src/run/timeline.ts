@@ -22,10 +22,10 @@ export interface Span {
   isVoid?: boolean;
 }
 
-/** Rows that a person can look through. */
-const spansMax = 5_000;
+/** A span takes about 150 bytes. */
+const spansMax = 20_000;
 /** So many are dropped at once: to drop one moves all others. */
-const droppedAtOnce = 500;
+const droppedAtOnce = 1_000;
 
 /** The newest spans of a log, in the order of their start. */
 export class Timeline {

@@ -58,15 +58,20 @@ export function formatAge(ageMs: number): string {
   return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`;
 }
 
-/** Example: 1250000 millionths give `$1.25`. */
+/** Example: 1250000 millionths give `$1.25`, and 12 give `<$0.0001`. */
 export function formatCost(microUsd: number): string {
   const usd = microUsd / 1e6;
-  return usd === 0 ? "$0" : usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+  return usd === 0 ? "$0" : usd < 0.0001 ? "<$0.0001" : usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
 /** Returns a cost; undefined for tokens without any cost, because sums count an unknown price as 0. */
 export function knownCost(microUsd: number, tokens: number): number | undefined {
   return microUsd === 0 && tokens > 0 ? undefined : microUsd;
+}
+
+/** Returns all digits below a dollar, and cents from there on. Example: 12345 millionths give `$0.012345`. */
+export function formatSum(microUsd: number): string {
+  return microUsd < 1e6 ? formatExactCost(microUsd) : formatCost(microUsd);
 }
 
 /** Returns all digits. Example: 12345 millionths give `$0.012345`, and 5000000 give `$5.00`. */

@@ -2,7 +2,7 @@
 
 import { Link, useSearchParams } from "wouter";
 import type { TimePercentiles, UsageReport, UsageSeries } from "#gen/runnel/v1/usage_service_pb.js";
-import { formatCount, formatDuration, formatExactCost } from "../lib/format.ts";
+import { formatCount, formatDuration, formatSum } from "../lib/format.ts";
 import { useRowKeys } from "../lib/rows.ts";
 import { TableHead } from "../ui/table-head.tsx";
 import type { PlotsFilter } from "./plots-filter.ts";
@@ -48,7 +48,7 @@ export function SumTable({ report, filter }: { readonly report: UsageReport; rea
 }
 
 function formatOrUnknown(microUsd: number | undefined): string {
-  return microUsd === undefined ? "unknown" : formatExactCost(microUsd);
+  return microUsd === undefined ? "unknown" : formatSum(microUsd);
 }
 
 function Times({

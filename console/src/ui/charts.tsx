@@ -1,7 +1,7 @@
 // Charts that choose a period together, and the same numbers as a table.
 
 import { type ComponentProps, type ReactNode, useState } from "react";
-import { formatCount, formatExactCost, formatShort } from "../lib/format.ts";
+import { formatCount, formatExactCost, formatShort, formatSum } from "../lib/format.ts";
 import { Chart, type Period } from "./chart.tsx";
 import { Icon } from "./icon.tsx";
 import { TableHead } from "./table-head.tsx";
@@ -13,7 +13,7 @@ export type Plot = Pick<ChartProps, "title" | "series" | "isLines" | "format" | 
 
 /** How charts write amounts. */
 export const counts = { format: formatCount, formatTick: (count: number) => shorten(formatShort(count)) };
-export const costs = { format: formatExactCost, formatTick: (microUsd: number) => shorten(formatExactCost(microUsd)) };
+export const costs = { format: formatSum, formatTick: (microUsd: number) => shorten(formatExactCost(microUsd)) };
 
 export function Charts({
   title,

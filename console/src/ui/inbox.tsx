@@ -71,7 +71,7 @@ export function InboxTitle({
   return (
     <h1>
       {!isWide && isChosen ? (
-        <Link href={href} className="crumb">
+        <Link href={href} className="crumb back">
           {title}
         </Link>
       ) : (

@@ -66,6 +66,14 @@ test("each ended run counts at once, and a point leads to the runs behind it by 
       .waitFor();
   }
   await expectFit(page, "plots");
+  // The values of some charts need two lines.
+  const tops = await page.evaluate<number[]>(
+    '[...document.querySelectorAll("[role=slider]")].map((plot) => plot.getBoundingClientRect().top)',
+  );
+  expect(new Set(tops).size, "rows of charts").toBe(2);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect((await page.getByText("last 24h", { exact: true }).boundingBox())?.height, "one line").toBeLessThan(40);
+  await page.setViewportSize(viewport);
   await page.getByText("The same numbers as a table").click();
   await page.getByRole("table", { name: "Numbers over time, newest first" }).waitFor();
   await expectFit(page, "the table of plots");

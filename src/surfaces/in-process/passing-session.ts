@@ -19,7 +19,7 @@ export interface PassingRun {
 
 /**
  * Starts a run in a session of its own, and deletes the session after `answer`. That cancels a run that has not ended. With a key the same
- * request finds session and run again: it is refused or cut off without a trace, and only its answer deletes the session.
+ * request comes back to the session after a refusal, and to the run after a lost connection: only an answer deletes the session.
  */
 export async function answerOverPassingRun(
   calls: Calls,

@@ -7,7 +7,7 @@ import { Link, useLocation, useSearchParams } from "wouter";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { type GetRunInputResponse, RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
-import { textOf } from "../../../src/platform/run-view/transcript.ts";
+import { textOf } from "../../../src/platform/run-view/entry.ts";
 import { formatCost, formatCount, formatDuration, formatTime, msOf, shortId } from "../lib/format.ts";
 import { plainError } from "../lib/plain-error.ts";
 import { isActive } from "../lib/run-state.ts";

@@ -1,6 +1,6 @@
 // The turns of a run as plain texts that can be compared: what the model said, and its tool calls with their results.
 
-import type { Row } from "../../../src/platform/run-view/transcript.ts";
+import type { Row } from "../../../src/platform/run-view/row.ts";
 
 export interface Turn {
   readonly text: string;

@@ -3,7 +3,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useId } from "react";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { textOf } from "../../../src/platform/run-view/transcript.ts";
+import { textOf } from "../../../src/platform/run-view/entry.ts";
 import { inPages } from "../lib/pages.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { Failure } from "../ui/notice.tsx";

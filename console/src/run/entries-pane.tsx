@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { timeOf, typeName } from "../../../src/platform/run-view/transcript.ts";
+import { timeOf, typeName } from "../../../src/platform/run-view/entry.ts";
 import { download } from "../lib/download.ts";
 import { failureText } from "../lib/failure-text.ts";
 import { formatCount, formatDuration } from "../lib/format.ts";

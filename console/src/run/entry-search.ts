@@ -1,7 +1,7 @@
 // Finds the entries of a log whose type or JSON has a text, as the log grows.
 
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { typeName } from "../../../src/platform/run-view/transcript.ts";
+import { typeName } from "../../../src/platform/run-view/entry.ts";
 import { entryJson } from "./entry-json.ts";
 import type { LogEntries } from "./log-entries.ts";
 

@@ -2,7 +2,7 @@
 
 import { lazy, Suspense } from "react";
 import type { ContentElement, Message } from "#gen/runnel/v1/message_pb.js";
-import { describePart, textOf } from "../../../src/platform/run-view/transcript.ts";
+import { describePart, textOf } from "../../../src/platform/run-view/entry.ts";
 import { Markdown } from "../ui/markdown.tsx";
 import { Loading } from "../ui/notice.tsx";
 

@@ -10,7 +10,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useEffect, useSyncExternalStore } from "react";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { Transcript, timeOf } from "../../../src/platform/run-view/transcript.ts";
+import { timeOf } from "../../../src/platform/run-view/entry.ts";
+import { Transcript } from "../../../src/platform/run-view/transcript.ts";
 import { oncePerFrame } from "../lib/frame-batch.ts";
 import type { StreamPhase } from "../lib/stream.ts";
 import { LogEntries, type ReadEntries } from "./log-entries.ts";

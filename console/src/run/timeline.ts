@@ -4,7 +4,7 @@
 // complete message or tool call. Calls of one turn are written together when the last has ended.
 
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { timeOf } from "../../../src/platform/run-view/transcript.ts";
+import { timeOf } from "../../../src/platform/run-view/entry.ts";
 
 export type SpanKind = "queue" | "turn" | "model" | "tool" | "wait" | "restart" | "mark";
 

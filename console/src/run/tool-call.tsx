@@ -2,7 +2,7 @@
 
 import { lazy, Suspense } from "react";
 import { Link } from "wouter";
-import type { RowContent } from "../../../src/platform/run-view/transcript.ts";
+import type { RowContent } from "../../../src/platform/run-view/row.ts";
 import { formatDuration, shortId } from "../lib/format.ts";
 import { prettyJson, visibleText } from "../lib/visible-text.ts";
 import { CodeBlock, JsonBlock } from "../ui/code-block.tsx";

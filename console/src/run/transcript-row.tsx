@@ -3,7 +3,7 @@
 import { lazy, memo, type ReactNode, Suspense } from "react";
 import { Link } from "wouter";
 import type { SkillsListed } from "#gen/runnel/v1/result_pb.js";
-import type { Row } from "../../../src/platform/run-view/transcript.ts";
+import type { Row } from "../../../src/platform/run-view/row.ts";
 import { formatBytes, formatCount, formatDuration, formatTime, msOf } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { JsonBlock } from "../ui/code-block.tsx";

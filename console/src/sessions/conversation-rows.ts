@@ -5,7 +5,7 @@
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
-import type { Row } from "../../../src/platform/run-view/transcript.ts";
+import type { Row } from "../../../src/platform/run-view/row.ts";
 import type { ToolContent } from "../run/tool-call.tsx";
 
 /** What a row shows. Each has a key of its own, which stays while earlier messages arrive. */

@@ -9,8 +9,10 @@ import { type Citation, type ContentElement, type Message, MessageSchema } from 
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { type Run, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { type Agent, AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { describePart, textOf } from "./entry.ts";
+import type { Row } from "./row.ts";
 import { stateNames } from "./state-names.ts";
-import { describePart, type Row, Transcript, textOf } from "./transcript.ts";
+import { Transcript } from "./transcript.ts";
 
 /** A run with what it was started with, and its log so far. */
 export interface ExportedRun {

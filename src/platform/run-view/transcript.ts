@@ -7,62 +7,11 @@
 //     other one is in `cut` until `fill` takes the whole entry.
 // T5  With a limit, a message that is being written keeps its end. It is whole again when it is complete.
 
-import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Citation, ContentElement, Message } from "#gen/runnel/v1/message_pb.js";
+import type { Citation, Message } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-
-type Payload<Case extends string> = Extract<RunResult["payload"], { case: Case }>["value"];
-
-/** What a row shows. */
-export type RowContent =
-  | {
-      readonly kind: "message";
-      readonly role: string;
-      text: string;
-      isLive: boolean;
-      /** How many characters before the text are not kept. */
-      charsDropped: number;
-    }
-  | { readonly kind: "sources"; readonly citations: readonly Citation[] }
-  | { readonly kind: "reasoning"; text: string; isLive: boolean }
-  | {
-      readonly kind: "tool";
-      readonly name: string;
-      readonly parameters: string;
-      /** Whether the provider of the model runs the tool itself. */
-      readonly isOfProvider: boolean;
-      /** The id of the run that the call has started; undefined for a call of another tool. */
-      childRunId: string | undefined;
-      result: string | undefined;
-      error: string | undefined;
-      endMs: number | undefined;
-      endSequence: number | undefined;
-    }
-  | { readonly kind: "turn"; readonly turn: number }
-  | { readonly kind: "restart"; readonly turn: number; readonly fromSequence: number }
-  | { readonly kind: "waiting"; readonly value: Payload<"runWaiting"> }
-  | { readonly kind: "approval"; readonly value: Payload<"approvalRequested"> }
-  | { readonly kind: "artifact"; readonly value: Payload<"artifactCreated"> }
-  | { readonly kind: "state"; readonly value: Payload<"stateUpdated"> }
-  | { readonly kind: "handoff"; readonly value: Payload<"handoffCompleted"> }
-  | { readonly kind: "summary"; readonly value: Payload<"contextCompacted"> }
-  | { readonly kind: "skills"; readonly value: Payload<"skillsListed"> }
-  | { readonly kind: "action"; readonly value: Payload<"actionRequested"> }
-  | { readonly kind: "lost" }
-  | { readonly kind: "purged"; readonly what: string; readonly sha256: string }
-  | { readonly kind: "extension"; readonly type: string; readonly json: string }
-  | { readonly kind: "completed"; readonly value: Payload<"runCompleted"> }
-  | { readonly kind: "failed"; readonly value: Payload<"runFailed"> };
-
-/** One row. */
-export interface Row {
-  readonly sequence: number;
-  readonly timeMs: number;
-  readonly content: RowContent;
-  lastSequence: number;
-  isVoid: boolean;
-  version: number;
-}
+import { textOf, textOfEntry, timeOf, typeName } from "./entry.ts";
+import { GrowingText } from "./growing-text.ts";
+import { makeMessage, type Payload, type Row, type RowContent } from "./row.ts";
 
 /** A text of which an entry has only the beginning. */
 interface CutText {
@@ -70,11 +19,6 @@ interface CutText {
   readonly row: Row;
   readonly shown: string;
 }
-
-/** Engines keep a text that grows as a tree of its pieces, which takes five times the memory. So many pieces may be loose. */
-const loosePiecesMax = 1_000;
-/** To join the pieces copies the text, so a longer text has more of them. */
-const charsPerLoosePiece = 1_000;
 
 /** The rows of a log. */
 export class Transcript {
@@ -86,7 +30,7 @@ export class Transcript {
   /** The texts to fill, by the sequence of their entry. */
   readonly cut = new Map<number, CutText>();
   readonly #charsMax: number;
-  #loosePieces = 0;
+  readonly #growing = new GrowingText();
   /** The row that the next piece of text belongs to. */
   #open: Row | undefined;
   /** The rows with the text of the message that is not complete yet. */
@@ -189,7 +133,7 @@ export class Transcript {
     const row = this.#openRow(entry, "message") ?? this.#beginText(entry, chunk.role);
     if (row.content.kind === "message") {
       const { text, charsDropped } = row.content;
-      row.content.text = chunk.replacesText ? chunk.content : this.#append(text, chunk.content);
+      row.content.text = chunk.replacesText ? chunk.content : this.#growing.append(text, chunk.content);
       row.content.charsDropped = chunk.replacesText ? 0 : charsDropped;
       row.content.isLive = !chunk.isFinal;
       this.#dropStart(row.content);
@@ -255,19 +199,8 @@ export class Transcript {
     const row =
       this.#openRow(entry, "reasoning") ?? this.#push(entry, { kind: "reasoning", text: "", isLive: true }, true);
     if (row.content.kind === "reasoning") {
-      row.content.text = this.#append(row.content.text, text);
+      row.content.text = this.#growing.append(row.content.text, text);
     }
-  }
-
-  #append(text: string, piece: string): string {
-    const longer = text + piece;
-    this.#loosePieces += 1;
-    if (this.#loosePieces > loosePiecesMax + longer.length / charsPerLoosePiece) {
-      this.#loosePieces = 0;
-      // To search a text joins its pieces.
-      longer.search(/^/);
-    }
-    return longer;
   }
 
   /** Drops a fifth at once: each drop copies the rest. */
@@ -385,49 +318,4 @@ function isShown(text: string, shown: string, bytesLeftOut: number): boolean {
 
 function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
-}
-
-/** Returns the text of an entry that completes a message or a run. */
-function textOfEntry({ payload }: RunResult): string {
-  switch (payload.case) {
-    case "messageCompleted":
-      return textOf(payload.value.message);
-    case "runCompleted":
-      return textOf(payload.value.message) || payload.value.output;
-    default:
-      return "";
-  }
-}
-
-function makeMessage(role: string) {
-  return { kind: "message", role: role === "" ? "assistant" : role, text: "", isLive: false, charsDropped: 0 } as const;
-}
-
-/** Returns the text of a message; parts that are no text become a short description. */
-export function textOf(message: Message | undefined): string {
-  switch (message?.content.case) {
-    case "text":
-      return message.content.value;
-    case "parts":
-      return message.content.value.elements.map(describePart).join("\n\n");
-    default:
-      return "";
-  }
-}
-
-/** Returns the text of a part; of another one its type, with its name or its address. */
-export function describePart({ type, text, fileName, imageUrl, fileUrl }: ContentElement): string {
-  const about = fileName ?? imageUrl ?? fileUrl;
-  return text ?? `[${type}${about === undefined ? "" : ` ${about}`}]`;
-}
-
-/** Returns the name of an entry's type, such as `tool.call.started`. */
-export function typeName({ payload }: RunResult): string {
-  return payload.case === undefined
-    ? "unknown"
-    : payload.case.replace(/[A-Z]/g, (letter) => `.${letter.toLowerCase()}`);
-}
-
-export function timeOf({ createTime }: RunResult): number {
-  return createTime === undefined ? 0 : timestampMs(createTime);
 }

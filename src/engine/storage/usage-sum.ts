@@ -220,7 +220,7 @@ function isAsked({ client, seconds, from, to, agentName, model }: UsageFilter) {
     ${is("client", client)}${is("agent_name", agentName)}${is("model", model)}`;
 }
 
-/** Returns the sums of the names with the most runs, and of all others; oldest first. */
+/** Returns the sums of the names with the most runs, and of all others; oldest first, then by name. */
 export async function readUsage(db: Db, query: UsageQuery): Promise<UsageSum[]> {
   const { groupBy, seriesMax, withTimes } = query;
   const amounts = [...endStatuses, ...amountColumns];
@@ -242,7 +242,7 @@ export async function readUsage(db: Db, query: UsageQuery): Promise<UsageSum[]> 
     )
     select summed.*, buckets, durations, first_texts
     from summed left join counted on counted.start_time = summed.start_time and counted.name is not distinct from summed.name
-    order by summed.start_time`.execute(db);
+    order by summed.start_time, summed.name`.execute(db);
   return rows.map(({ buckets: filled, durations, first_texts, ...sum }) => ({
     ...sum,
     durations: spreadCounts(filled, durations),

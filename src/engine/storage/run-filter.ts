@@ -60,8 +60,9 @@ export function matches(filter: RunFilter): Expression<SqlBool> {
   const { states, createTimeFrom, createTimeTo, agentName, runnerId, model, errorContains } = filter;
   const { failureCode, failureCodeNot, changeTimeFrom, changeTimeTo } = filter;
   const among = states === undefined ? null : textArray(states);
+  // An array of one, because the planner would leave a column that equals a value out of the order of the candidates, and sort them all.
   return sql<SqlBool>`
-    run.client = ${client}
+    run.client = any(array[${client}::text])
     and (${sessionName}::text is null or ${isOfSession(client, sessionName ?? "")})
     and (${parentRunId}::uuid is null or run.parent_run_id = ${parentRunId}::uuid)
     and (${rootRunId}::uuid is null or run.root_run_id = ${rootRunId}::uuid)

@@ -60,12 +60,12 @@ export function matches(filter: RunFilter): Expression<SqlBool> {
   const { states, createTimeFrom, createTimeTo, agentName, runnerId, model, errorContains } = filter;
   const { failureCode, failureCodeNot, changeTimeFrom, changeTimeTo } = filter;
   const among = states === undefined ? null : textArray(states);
-  // An array of one, because the planner would leave a column that equals a value out of the order of the candidates, and sort them all.
+  // Arrays of one, because the planner would leave a column that equals a value out of the order of the candidates, and sort them all.
   return sql<SqlBool>`
     run.client = any(array[${client}::text])
-    and (${sessionName}::text is null or ${isOfSession(client, sessionName ?? "")})
-    and (${parentRunId}::uuid is null or run.parent_run_id = ${parentRunId}::uuid)
-    and (${rootRunId}::uuid is null or run.root_run_id = ${rootRunId}::uuid)
+    and (${sessionName}::text is null or run.session = any(array[${idOfSession(client, sessionName ?? "")}]))
+    and (${parentRunId}::uuid is null or run.parent_run_id = any(array[${parentRunId}::uuid]))
+    and (${rootRunId}::uuid is null or run.root_run_id = any(array[${rootRunId}::uuid]))
     and (${among}::text[] is null or run.status = any(${among}::text[]))
     and run.create_time >= coalesce(${createTimeFrom ?? null}::timestamptz, '-infinity')
     and run.create_time < coalesce(${createTimeTo ?? null}::timestamptz, 'infinity')

@@ -187,6 +187,8 @@ test("a pass looks at 10,000 old sessions in use, and the next one goes on after
     insert into session (id, client, name, agent, latest_run_id, create_time)
     select gen_random_uuid(), client, name || number, agent, latest_run_id, create_time + interval '1 day'
     from session cross join generate_series(1, 10200) as number where id = ${session}`.execute(db);
+  // As a service does when its tables have grown.
+  await sql`analyze session`.execute(db);
   const idle = await addSession(db);
   await sql`update session set create_time = now() - interval '1 day' where id = ${idle}`.execute(db);
   const clock = createManualClock({ nowMs: systemClock.nowMs() });

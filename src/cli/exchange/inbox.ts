@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, lstat, open, readdir, rename } from "node:fs/promises";
+import { type FileHandle, link, lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../platform/base/clock.ts";
 import { hasErrorCode } from "../../platform/base/error-code.ts";
@@ -84,13 +84,31 @@ export class Inbox {
    * Moves a file to processed/ and overwrites one of that name. A file that changed meanwhile stays, because it is another
    * answer. Throws the error of the system.
    */
-  async move({ name, stamp }: InboxFile): Promise<void> {
+  async move({ name, size, mtimeNs, stamp }: InboxFile): Promise<void> {
     const { inbox, processed } = this.#folders;
     const now = await look(inbox, name);
-    if (now?.stamp === stamp) {
-      await rename(join(inbox, name), join(processed, name));
-      await syncFolder(processed);
-      await syncFolder(inbox);
+    if (now?.stamp !== stamp) {
+      return;
+    }
+    await rename(join(inbox, name), join(processed, name));
+    const moved = await look(processed, name);
+    if (moved?.size !== size || moved.mtimeNs !== mtimeNs) {
+      // Another answer was written after the look.
+      await putBack(join(processed, name), join(inbox, name));
+    }
+    await syncFolder(processed);
+    await syncFolder(inbox);
+  }
+}
+
+/** Moves a file back, unless there is a newer one by now. */
+async function putBack(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+    await unlink(from);
+  } catch (error) {
+    if (!hasErrorCode(error, "EEXIST")) {
+      throw error;
     }
   }
 }

@@ -179,7 +179,8 @@ test("sessions are checked each minute, data that is kept for days every ten min
   expect(dropped).toHaveLength(1);
 });
 
-test("a pass looks at 10,000 old sessions in use, and the next one goes on after them", async ({ store: { db } }) => {
+test("a pass looks at 10,000 old sessions in use, and the next one goes on after them", async () => {
+  const { db } = await openStore({ own: true });
   const { session } = await addRun(db);
   await sql`update session set create_time = now() - interval '3 days'`.execute(db);
   // Each has the run that is active.

@@ -7,7 +7,7 @@ import { insertRun } from "../../src/engine/storage/run-start.ts";
 import { findSession, lockSession } from "../../src/engine/storage/session.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
-import { testDatabase } from "../harness/database.ts";
+import { ownDatabase } from "../harness/database.ts";
 import { growTables } from "../harness/grown-tables.ts";
 import { addRun, addSession, connect, input, openStore } from "../runlog/store.ts";
 import { autovacuumOff, openReadMeter } from "./read-meter.ts";
@@ -121,7 +121,7 @@ test("a message that comes while its session expires finds no session", async ()
 });
 
 test("a look at an old session reads its run alone, also when Postgres last looked before any run was old", async () => {
-  const url = await testDatabase();
+  const url = await ownDatabase();
   const meter = await openReadMeter(url);
   await meter.connection.query(autovacuumOff);
   const { db } = connect(url);

@@ -4,7 +4,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import { answer, onMessages } from "../fakes/anthropic-provider.ts";
 import { pngBase64 } from "../fakes/png.ts";
-import { callTools, hangAfter, type Script, stopAfter } from "../fakes/provider.ts";
+import { callTools, hangAfter, holdAfter, type Script, stopAfter } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
@@ -337,12 +337,7 @@ test.each([
     const stage = await setAnthropicStage();
     const { client, provider, service } = stage;
     const rest = Promise.withResolvers<void>();
-    provider.respond(async (wire) => {
-      wire.text("half");
-      await rest.promise;
-      wire.text(" and half");
-      wire.done("stop");
-    });
+    provider.respond(holdAfter("half", rest.promise, " and half"));
     const headers = { "Idempotency-Key": "key-1", ...named };
     const refused = client.messages.create({ ...hello, tool_choice: { type: "tool", name: "absent" } }, { headers });
     await expect(refused).rejects.toBeInstanceOf(Anthropic.BadRequestError);

@@ -84,6 +84,16 @@ export function hangAfter(...pieces: readonly string[]): Script {
   };
 }
 
+/** Sends the first text, and the rest with a proper end once it is released. */
+export function holdAfter(first: string, released: Promise<void>, rest: string): Script {
+  return async (wire) => {
+    wire.text(first);
+    await released;
+    wire.text(rest);
+    wire.done("stop");
+  };
+}
+
 /** Sends whole calls, each in one piece and with the index of its position, then a proper end. */
 export function callTools(...calls: readonly ToolCallPiece[]): Script {
   return (wire) => {

@@ -2,7 +2,7 @@
 
 import OpenAI from "openai";
 import { expect, test } from "vitest";
-import { callTools, hangAfter } from "../fakes/provider.ts";
+import { callTools, hangAfter, holdAfter } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { setOpenAiStage, speak } from "./stage.ts";
@@ -166,12 +166,7 @@ test("a caller with an Idempotency-Key that loses its connection gets the answer
   const stage = await setOpenAiStage();
   const { client, provider, service } = stage;
   const rest = Promise.withResolvers<void>();
-  provider.respond(async (wire) => {
-    wire.text("half");
-    await rest.promise;
-    wire.text(" and half");
-    wire.done("stop");
-  });
+  provider.respond(holdAfter("half", rest.promise, " and half"));
   const headers = { "Idempotency-Key": "key-1" };
   const leaving = new AbortController();
   const ask = { model: "gpt-4o", messages };

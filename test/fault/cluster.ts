@@ -10,6 +10,7 @@ import { query, testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { processSettings, type ServiceProcess, startProcess } from "../harness/process.ts";
 import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
 
 /** What a caller needs of a service of the cluster. */
 export interface Neighbour {
@@ -71,6 +72,21 @@ export async function startRun(
   const { sessionId } = await client.call(SessionService.method.createSession, { agent });
   const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message });
   return { sessionId, runId };
+}
+
+/**
+ * Starts a run that the process itself executes. On a busy machine the process that admits a run need not get it: then another run is
+ * started.
+ */
+export async function startOwnRun(
+  { databaseUrl }: Cluster,
+  member: Member,
+  message: string,
+): Promise<{ sessionId: string; runId: string }> {
+  return await until("the process to own a run", async () => {
+    const started = await startRun(member.client, message);
+    return (await ownerOf(databaseUrl, started.runId)) === replicaIdsOf(member).at(-1) && started;
+  });
 }
 
 export type Run = NonNullable<MessageShape<typeof RunService.method.getRun.output>["run"]>;

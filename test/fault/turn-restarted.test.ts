@@ -7,7 +7,7 @@ import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { readSse, type SseEvent } from "../harness/sse.ts";
 import { until } from "../harness/wait.ts";
-import { openCluster, openProvider, startRun } from "./cluster.ts";
+import { openCluster, openProvider, startOwnRun, startRun } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";
 import { outputOf, SessionCopy, textOf } from "./void-text.ts";
 
@@ -30,7 +30,7 @@ async function followSession(url: string, onEvent: (event: SseEvent) => void): P
 test("a reader whose stream never breaks ends with exactly the text of done", async () => {
   const cluster = await openCluster();
   const [owner, other] = [await cluster.start(), await cluster.startHere()];
-  const { sessionId } = await startRun(owner.client, "words=200 pace=25");
+  const { sessionId } = await startOwnRun(cluster, owner, "words=200 pace=25");
   const copy = new SessionCopy();
   const events: SseEvent[] = [];
   const following = followSession(streamUrl(other.url, sessionId), (event) => {

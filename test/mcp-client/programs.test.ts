@@ -14,12 +14,13 @@ const script = `
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 let count = 0;
+const namesOf = (path) => readFileSync(path, "utf8").split("\\0");
 const tools = {
   count: () => (count += 1),
   die: () => process.exit(7),
   environment: () => JSON.stringify(process.env),
   write: () => writeFileSync("note.txt", "written"),
-  spy: () => existsSync(process.argv[2]) || existsSync("/root") || readFileSync("/proc/1/environ", "utf8").includes("PG"),
+  spy: () => existsSync(process.argv[2]) || existsSync("/root") || namesOf("/proc/1/environ").some((name) => /^(PG|RUNNEL|DATABASE)/.test(name)),
   network: () => fetch("http://127.0.0.1:65000").then(String, (error) => error.cause.code),
 };
 const answers = {

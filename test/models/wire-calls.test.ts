@@ -127,6 +127,15 @@ describe("calls", () => {
       [["", "w", '{"x":1}']],
     ],
     [
+      "in pieces, and once more in a whole message at the end",
+      [
+        calls('{"index":0,"id":"a","function":{"name":"w","arguments":"{\\"x\\""}}'),
+        calls('{"index":0,"function":{"arguments":":1}"}}'),
+        '{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"w","arguments":"{\\"x\\":1}"}}]}}]}',
+      ],
+      [["a", "w", '{"x":1}']],
+    ],
+    [
       "in a whole message",
       ['{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","function":{"name":"w","arguments":"{}"}}]}}]}'],
       [["a", "w", "{}"]],
@@ -232,6 +241,20 @@ describe("content", () => {
       ["text", "Four."],
     ]);
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
+  });
+
+  test("counts once when a whole message repeats it at the end, and what it adds counts too", async () => {
+    const parts = await read(
+      delta('{"role":"assistant","content":"","reasoning_content":"hm"}'),
+      delta('{"content":"Fo"}'),
+      delta('{"content":"ur"}'),
+      '{"object":"chat.completion","choices":[{"finish_reason":"tool_calls","message":{"role":"assistant","content":"Four","reasoning_content":"hm","tool_calls":[{"id":"a","function":{"name":"w","arguments":"{}"}}]}}]}',
+    );
+    expect(textOf(parts)).toEqual([
+      ["reasoning", "hm"],
+      ["text", "Four"],
+    ]);
+    expect(callsOf(parts)).toEqual([["a", "w", "{}"]]);
   });
 
   test("is complete after the mark of the end, also without a finish reason", async () => {

@@ -39,6 +39,8 @@ export class ChatReader implements ResponseReader {
   readonly #citations = new Citations();
   readonly #artifacts = new Artifacts();
   readonly #executed = new ExecutedTools();
+  /** The members of deltas that had a value. */
+  readonly #members = new Set<string>();
   #finish: FrameFinish | undefined;
   #usage: ModelUsage | undefined;
   #refusal = "";
@@ -67,7 +69,7 @@ export class ChatReader implements ResponseReader {
     this.#finish = readFinish(choice) ?? this.#finish;
     // A server that does not stream sends the whole message.
     const place = choice.delta === undefined || choice.delta === null ? "message" : "delta";
-    const delta = asRecord(choice[place]);
+    const delta = place === "delta" ? this.#note(asRecord(choice.delta)) : this.#unsaid(asRecord(choice.message));
     this.#addDelta(delta, parts, () => new WrittenValue(data).at("choices").at(0).at(place));
     if (choice.logprobs !== undefined && choice.logprobs !== null) {
       addLogprobs(parts, readLogprobs(asRecord(choice.logprobs).content), { hasCalls: hasCalls(delta) });
@@ -111,6 +113,22 @@ export class ChatReader implements ResponseReader {
       state: writeState(this.#origin, { thoughts, calls, details: this.#details.all() }),
     });
     return ended.at(-1)?.type === "finish" ? [...this.#executed.end(), ...ended] : ended;
+  }
+
+  #note(delta: Fields): Fields {
+    for (const name in delta) {
+      if (delta[name] !== null && delta[name] !== "") {
+        this.#members.add(name);
+      }
+    }
+    return delta;
+  }
+
+  /** Returns the members of a whole message that no delta has had. MiniMax ends a stream with all of its answer again. */
+  #unsaid(message: Fields): Fields {
+    return this.#members.size === 0
+      ? message
+      : Object.fromEntries(Object.entries(message).filter(([name]) => !this.#members.has(name)));
   }
 
   /** Groq sends its counts in a member of its own. They count where the standard member is missing. */

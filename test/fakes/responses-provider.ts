@@ -18,7 +18,7 @@ export interface ResponsesWire extends Wire {
   /** Writes a whole item of any type, such as the call of a tool that the provider runs itself. */
   item(item: object): void;
   completed(usage?: object | null): void;
-  incomplete(reason: string, usage?: object | null): void;
+  incomplete(reason: string | null, usage?: object | null): void;
   failed(error: object | null, usage?: object | null): void;
 }
 
@@ -60,7 +60,8 @@ class Writer {
       call: (call) => this.#call(call),
       item: (item) => this.#item(item),
       completed: (usage = null) => this.#end("completed", { usage }),
-      incomplete: (reason, usage = null) => this.#end("incomplete", { incomplete_details: { reason }, usage }),
+      incomplete: (reason, usage = null) =>
+        this.#end("incomplete", { incomplete_details: reason === null ? null : { reason }, usage }),
       failed: (error, usage = null) => this.#end("failed", { error, usage }),
     };
   }

@@ -227,7 +227,7 @@ describe("the response", () => {
     expect(parts).toEqual([{ type: "finish", reason, usage: undefined }]);
   });
 
-  test.each(["error", "insufficient_system_resource"])(
+  test.each(["error", "insufficient_system_resource", "network_error"])(
     "treats finish reason %s as a retryable failure",
     async (word) => {
       const parts = await respondAndCollect((wire) => {
@@ -261,6 +261,11 @@ describe("the response", () => {
     expect(parts).toEqual([
       { type: "finish", reason: "content-filter", detail: "No.", usage: undefined, state: undefined },
     ]);
+  });
+
+  test.each(["content_filter", "sensitive"])("is a refusal by the finish reason %s", async (word) => {
+    const parts = await respondAndCollect((wire) => wire.finish(word));
+    expect(parts).toMatchObject([{ type: "finish", reason: "content-filter", detail: word }]);
   });
 
   test("keeps the text before a refusal, and drops the calls of such a response", async () => {

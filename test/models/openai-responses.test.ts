@@ -376,6 +376,20 @@ describe("the end", () => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", ...expected });
   });
 
+  test.each([null, "max_of_tomorrow"])("incomplete for %s has no call whose arguments do not end", async (reason) => {
+    const parts = await collect((wire) => {
+      wire.call({ id: "call_1", name: "search", arguments: '{"q": ' });
+      wire.incomplete(reason);
+    });
+    expect(parts.filter(({ type }) => type === "tool-call")).toEqual([]);
+    expect(parts.slice(-2)).toMatchObject([
+      { type: "cut-call", id: "call_1" },
+      { type: "finish", reason: "length" },
+    ]);
+    await collect(answer, { messages: [toMessage(parts), { role: "user", text: "go on" }] });
+    expect(JSON.stringify((await lastBody()).input)).not.toContain("call_1");
+  });
+
   test("with the status failed alone is a retryable failure", async () => {
     const parts = await collect((wire) => {
       wire.text("x");

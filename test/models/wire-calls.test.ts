@@ -144,8 +144,8 @@ describe("calls", () => {
     expect(callsOf(await read(...frames, finish("tool_calls")))).toEqual(expected);
   });
 
-  test.each(["length"])(
-    "of a response that ended by its token limit are named, and not given to run",
+  test.each(["length", "model_length", "max_tokens", "MAX_TOKENS", "model_context_window_exceeded"])(
+    "of a response that ended by its token limit are named, and not given to run: %s",
     async (reason) => {
       for (const text of ['{\\"amount\\": 10', "{}", ""]) {
         const parts = await read(
@@ -160,6 +160,15 @@ describe("calls", () => {
       }
     },
   );
+
+  test("whose arguments do not end were cut by a reason that we do not know, and by an end without one", async () => {
+    const open = calls('{"index":0,"id":"a","function":{"name":"pay","arguments":"{\\"amount\\": 10"}}');
+    expect((await read(open, finish("limit_of_tomorrow"))).slice(-2)).toMatchObject([
+      { type: "cut-call", id: "a", name: "pay" },
+      { type: "finish", reason: "length" },
+    ]);
+    expect((await read(open)).at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
+  });
 
   test.each([
     ["nested too deeply", `{"a":${"[".repeat(200)}${"]".repeat(200)}}`],

@@ -2,7 +2,7 @@
 
 import type { ModelPart, ModelToolCall } from "../model.ts";
 import { Citations } from "../wire/citations.ts";
-import { endResponse } from "../wire/end.ts";
+import { endResponse, finishOf } from "../wire/end.ts";
 import { describeLostFrame, describeUnreadable } from "../wire/failures.ts";
 import { asRecord, type FrameFinish, isLostFrame, isTextOrNothing, textOf, WrittenValue } from "../wire/frame.ts";
 import type { Origin } from "../wire/origin.ts";
@@ -135,25 +135,27 @@ export class ResponseMessage {
   }
 
   end(isMarked: boolean): readonly ModelPart[] {
-    const calls = this.#blocks.filter(({ type }) => type === "tool_use");
-    if (this.#hasLostCall || calls.some(({ name }) => name === "")) {
+    const blocks = this.#blocks.filter(({ type }) => type === "tool_use");
+    if (this.#hasLostCall || blocks.some(({ name }) => name === "")) {
       return [
         this.#hasLost
           ? describeLostFrame(this.#provider)
           : describeUnreadable(this.#provider, "a tool call has no name"),
       ];
     }
-    const isWhole = isMarked && !this.#hasLost && (this.#hasSpoken || calls.length > 0);
-    const finish = this.#finish ?? (isWhole ? { reason: "other", word: "unknown" } : undefined);
+    const calls = blocks.map(({ id, name, argumentsJson }) => ({ id, name, argumentsJson }));
+    const hasLost = this.#hasLost;
+    const isMarkedWhole = isMarked && !hasLost && (this.#hasSpoken || calls.length > 0);
+    const finish = finishOf({ finish: this.#finish, isMarkedWhole, calls, hasLost });
     const isCut = finish?.reason === "length";
     const waits = finish?.reason === "paused" || finish?.reason === "tool-calls";
     const ended = endResponse({
       provider: this.#provider,
       finish,
-      calls: calls.map(({ id, name, argumentsJson }) => ({ id, name, argumentsJson })),
+      calls,
       usage: usageOf(this.#counts),
       refusal: "",
-      hasLost: this.#hasLost,
+      hasLost,
       hasBegunCall: calls.length > 0,
       citations: this.#citations.all(),
       state: this.#state(isCut, waits),

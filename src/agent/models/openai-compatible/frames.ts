@@ -6,12 +6,18 @@ import { asCount, asRecord, type FrameFinish, textOf } from "../wire/frame.ts";
 const finishReasons = new Map<string, FinishReason | "failed">([
   ["stop", "stop"],
   ["length", "length"],
+  // Mistral's, Cohere's and Zhipu's words for it.
+  ["model_length", "length"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
   ["tool_calls", "tool-calls"],
   ["function_call", "tool-calls"],
   ["content_filter", "content-filter"],
+  ["sensitive", "content-filter"],
   // Gateways send this in place of an error object.
   ["error", "failed"],
   ["insufficient_system_resource", "failed"],
+  ["network_error", "failed"],
 ]);
 
 /**
@@ -21,7 +27,7 @@ const finishReasons = new Map<string, FinishReason | "failed">([
 export function readFinish(choice: Readonly<Record<string, unknown>>): FrameFinish | undefined {
   const word = textOf(choice.finish_reason);
   const stopSequence = textOf(choice.stop_reason) || textOf(choice.matched_stop) || undefined;
-  return word === "" ? undefined : { reason: finishReasons.get(word) ?? "other", word, stopSequence };
+  return word === "" ? undefined : { reason: finishReasons.get(word.toLowerCase()) ?? "other", word, stopSequence };
 }
 
 /** Returns the usage of a frame, or undefined when it has none. A missing figure is undefined, never 0. */

@@ -6,7 +6,7 @@ import type { ModelPart, ModelUsage } from "../model.ts";
 import { Artifacts } from "../wire/artifacts.ts";
 import { CallPieces } from "../wire/calls.ts";
 import { Citations } from "../wire/citations.ts";
-import { endResponse } from "../wire/end.ts";
+import { endResponse, finishOf } from "../wire/end.ts";
 import { describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import {
   asRecord,
@@ -89,28 +89,30 @@ export class ChatReader implements ResponseReader {
     return parts;
   }
 
-  /** Some servers mark the end and give no reason. */
   end(isMarked: boolean): readonly ModelPart[] {
-    const calls = this.#calls.whole();
-    if (calls === undefined) {
+    const whole = this.#calls.whole();
+    if (whole === undefined) {
       return [
         this.#hasLost
           ? describeLostFrame(this.#provider)
           : describeUnreadable(this.#provider, "a tool call has no name"),
       ];
     }
+    const calls = whole.map(({ extra: _kept, ...call }) => call);
     const thoughts = this.#thoughts !== "" && calls.length > 0 ? this.#thoughts : undefined;
-    const isWhole = isMarked && !this.#hasLost && (this.#hasSpoken || this.#refusal !== "" || calls.length > 0);
+    const hasAnswer = this.#hasSpoken || this.#refusal !== "" || calls.length > 0;
+    const hasLost = this.#hasLost;
+    const isMarkedWhole = isMarked && !hasLost && hasAnswer;
     const ended = endResponse({
       provider: this.#provider,
-      finish: this.#finish ?? (isWhole ? { reason: "other", word: "unknown" } : undefined),
-      calls: calls.map(({ extra: _kept, ...call }) => call),
+      finish: finishOf({ finish: this.#finish, isMarkedWhole, calls, hasLost }),
+      calls,
       usage: this.#usage,
       refusal: this.#refusal,
-      hasLost: this.#hasLost,
+      hasLost,
       hasBegunCall: calls.length > 0,
       citations: this.#citations.all(),
-      state: writeState(this.#origin, { thoughts, calls, details: this.#details.all() }),
+      state: writeState(this.#origin, { thoughts, calls: whole, details: this.#details.all() }),
     });
     return ended.at(-1)?.type === "finish" ? [...this.#executed.end(), ...ended] : ended;
   }

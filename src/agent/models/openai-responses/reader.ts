@@ -4,7 +4,7 @@
 
 import type { ModelCitation, ModelLogprob, ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
 import { Citations } from "../wire/citations.ts";
-import { endResponse } from "../wire/end.ts";
+import { endResponse, finishOf } from "../wire/end.ts";
 import { describeApproval, describeLostFrame, describeStreamError, describeUnreadable } from "../wire/failures.ts";
 import {
   asCount,
@@ -109,15 +109,16 @@ export class ResponsesReader implements ResponseReader {
       ];
     }
     const hasAnswer = this.#hasSpoken || this.#refusal !== "" || calls.length > 0;
-    const isWhole = isMarked && !this.#hasLost && hasAnswer && items.every((item) => item.isDone || !isCall(item));
-    const finish = this.#finish ?? (isWhole ? ({ reason: "other", word: "unknown" } as const) : undefined);
+    const hasLost = this.#hasLost;
+    const isMarkedWhole = isMarked && !hasLost && hasAnswer && items.every((item) => item.isDone || !isCall(item));
+    const finish = finishOf({ finish: this.#finish, isMarkedWhole, calls, hasLost });
     const parts = endResponse({
       provider: this.#provider,
       finish,
       calls,
       usage: this.#usage,
       refusal: this.#refusal,
-      hasLost: this.#hasLost,
+      hasLost,
       hasBegunCall: calls.length > 0,
       citations: citationsOf(items),
       state: writeState(this.#origin, {

@@ -1,10 +1,11 @@
 // Ends a response of any format by the finish that its frames gave, never by the end of the connection alone.
 //
 // E1  A call is whole only when its response is: of a response that its token limit has cut, no call is given to run. Its calls are
-//     named without their arguments, which may be cut too.
+//     named without their arguments, which may be cut too. `finishOf` finds such a response by its calls where its reason does not say it.
 // E2  A call without arguments has `{}`.
 // E3  A response that lost a frame gives no call: the frame may have been a piece of it, or all of it.
 
+import { parseJson } from "../../../platform/base/json/parse-object.ts";
 import type { ModelCitation, ModelPart, ModelToolCall, ModelUsage } from "../model.ts";
 import { argumentsOf } from "./calls.ts";
 import { describeBadFinish, describeCut, describeLostFrame } from "./failures.ts";
@@ -24,6 +25,27 @@ export interface ResponseEnd {
   readonly hasLost: boolean;
   /** True when a call has begun, even if it never became whole. */
   readonly hasBegunCall: boolean;
+}
+
+/** The facts that decide how a response has ended. */
+export interface ResponseFinish {
+  /** Undefined when no frame gave it. */
+  readonly finish: FrameFinish | undefined;
+  /** Whether the server marked the end of a response with an answer, and no frame was lost. */
+  readonly isMarkedWhole: boolean;
+  readonly calls: readonly ModelToolCall[];
+  readonly hasLost: boolean;
+}
+
+/**
+ * Returns the finish of a response; undefined when it has none. Some servers mark the end and give no reason. A reason that we do
+ * not know is that of a limit when the arguments of a call do not end.
+ */
+export function finishOf({ finish, isMarkedWhole, calls, hasLost }: ResponseFinish): FrameFinish | undefined {
+  if (finish === undefined) {
+    return isMarkedWhole && !calls.some(isOpen) ? { reason: "other", word: "unknown" } : undefined;
+  }
+  return finish.reason === "other" && !hasLost && calls.some(isOpen) ? { ...finish, reason: "length" } : finish;
 }
 
 /** Returns the calls of a complete response and exactly one finish or failure. */
@@ -63,4 +85,8 @@ export function endResponse(response: ResponseEnd): ModelPart[] {
       citations,
     },
   ];
+}
+
+function isOpen({ argumentsJson }: ModelToolCall): boolean {
+  return parseJson(argumentsOf(argumentsJson)) === undefined;
 }

@@ -115,6 +115,14 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop", usage: stage.usage });
   });
 
+  test("is the same when it ends without an empty line, and not when it ends inside of its last line", async () => {
+    const parts = await collect(unterminated(stage.say("für")));
+    expect(textOf(parts)).toBe("für");
+    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop", usage: stage.usage });
+    const cut = await collect(stage.begin("half", (wire) => wire.raw('data: {"choices":[{"finish_reason":"sto')));
+    expect(cut.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
+  });
+
   test("has its tool calls whole and in order, with their arguments byte for byte", async () => {
     const parts = await collect(stage.call(search, list));
     const calls = callsOf(parts);
@@ -425,12 +433,21 @@ describe.each(stages)("a response of $name", (stage) => {
 
 /** The same frames after a comment, with the line ends of Windows, in pieces of one byte. */
 function bytewise(script: Script): Script {
+  return rewritten(script, (text) => splitBytes(`: hello\n\n${text}`.replaceAll("\n", "\r\n")));
+}
+
+/** The same frames without the mark of the end, and without the line ends behind the last one. */
+function unterminated(script: Script): Script {
+  return rewritten(script, (text) => [text.replace(/data: \[DONE\]\s*$/, "").trimEnd()]);
+}
+
+function rewritten(script: Script, rewrite: (text: string) => readonly (string | Uint8Array)[]): Script {
   return async (wire, request) => {
-    const pieces = [": hello\n\n"];
+    const pieces: string[] = [];
     const raw: Wire["raw"] = (...more) => void pieces.push(...more.map(String));
     const frame: Wire["frame"] = (value, event) =>
       raw(event === undefined ? "" : `event: ${event}\n`, `data: ${JSON.stringify(value)}\n\n`);
     await script({ ...wire, raw, frame }, request);
-    wire.raw(...splitBytes(pieces.join("").replaceAll("\n", "\r\n")));
+    wire.raw(...rewrite(pieces.join("")));
   };
 }

@@ -122,10 +122,20 @@ export class EventStream<Part> implements Disposable {
   #end(error: unknown): void {
     // The connection may break after the last event, which harms nothing.
     if (!this.#isOver) {
+      this.#error = error ?? this.#readRest();
       this.#isOver = true;
-      this.#error = error ?? undefined;
     }
     this.#wake();
+  }
+
+  /** Reads the last event of a response that ends without an empty line. Returns the error of reading. */
+  #readRest(): unknown {
+    try {
+      this.#parser.feed(`${this.#decoder.end()}\n\n`);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
   }
 
   #wake(): void {

@@ -95,6 +95,18 @@ describe("calls", () => {
       ],
     ],
     [
+      "without ids, each in one piece, and with one index for all",
+      [
+        calls('{"index":0,"id":"","function":{"name":"w","arguments":"{\\"x\\":1}"}}'),
+        calls('{"index":0,"id":"","function":{"name":"w","arguments":"{\\"x\\":2}"}}'),
+        calls('{"index":0,"id":"","function":{"name":"w","arguments":""}}'),
+      ],
+      [
+        ["", "w", '{"x":1}'],
+        ["", "w", '{"x":2}'],
+      ],
+    ],
+    [
       "without ids and indexes, each of which begins with its name",
       [
         calls('{"function":{"name":"w","arguments":"{\\"x\\""}}'),

@@ -3,11 +3,13 @@
 // K1  An id belongs to one call: a piece with a known id continues that call, at any index.
 // K2  A piece with a new id and a name begins a call, also at an index that another call has. Without a name it continues the call
 //     at its index: some servers give each piece an id of its own.
-// K3  A piece without an id continues the latest call at its index, unless it has another name, which begins a call. Without an
-//     index too, any name begins a call once the latest one has a name, and any other piece continues the latest call.
+// K3  A piece without an id continues the latest call at its index, unless it has another name, which begins a call, or the same
+//     name and arguments after a first piece that was a whole object: some servers send each call in one piece, all at one index.
+//     Without an index too, any name begins a call once the latest one has a name, and any other piece continues the latest call.
 // K4  Calls are in the order of their indexes, and in the order of their beginnings where they have the same index or none.
 // K5  Arguments are kept as they are written. The end of the response gives a call without arguments `{}` (`end.ts`).
 
+import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import type { ModelToolCall } from "../model.ts";
 
 /** A piece of a call. Empty texts count as missing. */
@@ -29,6 +31,7 @@ interface OpenCall {
   readonly index: number;
   name: string;
   argumentsJson: string;
+  pieces: number;
   extra: unknown;
 }
 
@@ -40,40 +43,51 @@ export class CallPieces {
 
   /** Adds a piece. */
   add({ id = "", index, name = "", text = "", extra }: CallPiece): void {
-    const call = this.#find(id, index, name) ?? this.#begin(index);
+    const call = this.#find(id, index, name, text) ?? this.#begin(index);
     if (id !== "" && call.id === "") {
       call.id = id;
       this.#byId.set(id, call);
     }
     call.name ||= name;
     call.argumentsJson += text;
+    call.pieces += 1;
     call.extra ??= extra;
   }
 
   /** Returns the calls, or undefined when one of them has no name. */
   whole(): readonly WholeCall[] | undefined {
     const calls = this.#calls.toSorted((one, other) => one.index - other.index);
-    return calls.some(({ name }) => name === "") ? undefined : calls.map(({ index: _, ...call }) => call);
+    return calls.some(({ name }) => name === "")
+      ? undefined
+      : calls.map(({ index: _index, pieces: _pieces, ...call }) => call);
   }
 
-  #find(id: string, index: number | undefined, name: string): OpenCall | undefined {
+  #find(id: string, index: number | undefined, name: string, text: string): OpenCall | undefined {
     const known = id === "" ? undefined : this.#byId.get(id);
     const latest = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
     if (known !== undefined || latest === undefined) {
       return known;
     }
     const isOther = id !== "" && latest.id !== "" && name !== "";
-    const isNext = name !== "" && latest.name !== "" && (index === undefined || name !== latest.name);
+    const isNext =
+      name !== "" &&
+      latest.name !== "" &&
+      (index === undefined || name !== latest.name || (text !== "" && isWhole(latest)));
     return isOther || isNext ? undefined : latest;
   }
 
   #begin(index: number | undefined): OpenCall {
     const place = index ?? (this.#calls.at(-1)?.index ?? -1) + 1;
-    const call = { id: "", index: place, name: "", argumentsJson: "", extra: undefined };
+    const call = { id: "", index: place, name: "", argumentsJson: "", pieces: 0, extra: undefined };
     this.#calls.push(call);
     this.#byIndex.set(place, call);
     return call;
   }
+}
+
+/** Whether a call has one piece, with all of its arguments. Only a call of one piece is parsed, so the work stays linear. */
+function isWhole({ pieces, argumentsJson }: OpenCall): boolean {
+  return pieces === 1 && parseObject(argumentsJson) !== undefined;
 }
 
 /** Returns the arguments of a call as servers and callers accept them: `{}` for an empty text and for `null`. */

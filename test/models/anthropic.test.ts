@@ -583,6 +583,11 @@ describe("a block", () => {
     ]);
   });
 
+  test("of a call counts once when a gateway sends all of its arguments again", async () => {
+    const parts = await collectWhole((wire) => wire.toolUse("c1", "zeta", '{"a"', ":1}", '{"a":1}'), "tool_use");
+    expect(callsOf(parts)).toEqual([{ id: "c1", name: "zeta", argumentsJson: '{"a":1}' }]);
+  });
+
   test("of a call that a gateway begins again with each piece is one call", async () => {
     const parts = await collectWhole((wire) => {
       for (const partial_json of ['{"a"', ":1}"]) {

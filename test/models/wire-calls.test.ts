@@ -34,6 +34,8 @@ async function read(...frames: readonly string[]): Promise<ModelPart[]> {
 
 const delta = (json: string): string => `{"choices":[{"index":0,"delta":${json}}]}`;
 const calls = (...pieces: readonly string[]): string => delta(`{"tool_calls":[${pieces.join(",")}]}`);
+const piece = (id: string, text: string): string =>
+  calls(JSON.stringify({ index: 0, id, function: { name: "w", arguments: text } }));
 const finish = (reason: string): string => `{"choices":[{"index":0,"delta":{},"finish_reason":"${reason}"}]}`;
 
 function callsOf(parts: readonly ModelPart[]): unknown[] {
@@ -133,6 +135,21 @@ describe("calls", () => {
       [calls(`{"index":0,"id":"a","function":{"name":"w"${written === undefined ? "" : `,"arguments":${written}`}}}`)],
       [["a", "w", "{}"]],
     ]),
+    ...[
+      ["again, whole", ['{"x"', ":{}}", '{"x":{}}']],
+      ["again in their second piece", ['{"x":{}}', '{"x":{}}']],
+      ["after {}, in pieces", ["{}", '{"x"', ":{}}"]],
+      ["so far in each piece", ['{"', '{"x":', '{"x":{}}', '{"x":{}}']],
+    ].map(([what, texts]): [string, readonly string[], [string, string, string][]] => [
+      `whose arguments come ${what}`,
+      [...(texts ?? [])].map((text, place) => piece(place === 0 ? "a" : "", text)),
+      [["a", "w", '{"x":{}}']],
+    ]),
+    [
+      "whose arguments have braces in their texts, a piece each",
+      ["{", '"x":"', "{}", "{}", "}", "{\\", '"}{', '"', "}", " "].map((text) => piece("a", text)),
+      [["a", "w", String.raw`{"x":"{}{}}{\"}{"} `]],
+    ],
     [
       "in the old form",
       [delta('{"function_call":{"name":"w","arguments":"{\\"x\\""}}'), delta('{"function_call":{"arguments":":1}"}}')],

@@ -1,6 +1,7 @@
 // A block of a response: what its start and its deltas say, joined. The start may have a part of the content already.
 
 import { RawJson } from "../../../platform/base/json/exact.ts";
+import { CallText } from "../wire/call-text.ts";
 import { argumentsOf } from "../wire/calls.ts";
 import { asRecord, textOf, type WrittenValue } from "../wire/frame.ts";
 import { type Block, inputOf, isProviderCall, isThought } from "./block.ts";
@@ -17,7 +18,7 @@ export class ResponseBlock {
   readonly #written: WrittenValue;
   readonly #texts = new Map<TextMember, string>();
   readonly #citations: string[] = [];
-  #arguments = "";
+  readonly #arguments = new CallText();
   #hasGap = false;
 
   /** `written` is the start as it is written. */
@@ -36,7 +37,7 @@ export class ResponseBlock {
 
   /** Adds a piece of a call's arguments. */
   addArguments(piece: string): void {
-    this.#arguments += piece;
+    this.#arguments.add(piece);
   }
 
   /** Adds a citation as it is written; undefined for one that cannot be read. */
@@ -63,8 +64,8 @@ export class ResponseBlock {
 
   /** The arguments of a call as the model wrote them. Those of the start count unless pieces follow. */
   get argumentsJson(): string {
-    if (this.#arguments !== "") {
-      return this.#arguments;
+    if (this.#arguments.text !== "") {
+      return this.#arguments.text;
     }
     const { input } = this.#start;
     if (typeof input === "string") {

@@ -4,13 +4,13 @@
 // K2  A piece with a new id and a name begins a call, also at an index that another call has. Without a name it continues the call
 //     at its index: some servers give each piece an id of its own.
 // K3  A piece without an id continues the latest call at its index, unless it has another name, which begins a call, or the same
-//     name and arguments after a first piece that was a whole object: some servers send each call in one piece, all at one index.
+//     name and other arguments after whole ones of a call without an id: some servers send each call in one piece, all at one index.
 //     Without an index too, any name begins a call once the latest one has a name, and any other piece continues the latest call.
 // K4  Calls are in the order of their indexes, and in the order of their beginnings where they have the same index or none.
-// K5  Arguments are kept as they are written. The end of the response gives a call without arguments `{}` (`end.ts`).
+// K5  Arguments are joined as `CallText` has it. The end of the response gives a call without arguments `{}` (`end.ts`).
 
-import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import type { ModelToolCall } from "../model.ts";
+import { CallText } from "./call-text.ts";
 
 /** A piece of a call. Empty texts count as missing. */
 export interface CallPiece {
@@ -30,8 +30,7 @@ interface OpenCall {
   id: string;
   readonly index: number;
   name: string;
-  argumentsJson: string;
-  pieces: number;
+  readonly arguments: CallText;
   extra: unknown;
 }
 
@@ -49,8 +48,7 @@ export class CallPieces {
       this.#byId.set(id, call);
     }
     call.name ||= name;
-    call.argumentsJson += text;
-    call.pieces += 1;
+    call.arguments.add(text);
     call.extra ??= extra;
   }
 
@@ -59,7 +57,7 @@ export class CallPieces {
     const calls = this.#calls.toSorted((one, other) => one.index - other.index);
     return calls.some(({ name }) => name === "")
       ? undefined
-      : calls.map(({ index: _index, pieces: _pieces, ...call }) => call);
+      : calls.map(({ id, name, extra, arguments: { text } }) => ({ id, name, argumentsJson: text, extra }));
   }
 
   #find(id: string, index: number | undefined, name: string, text: string): OpenCall | undefined {
@@ -68,26 +66,26 @@ export class CallPieces {
     if (known !== undefined || latest === undefined) {
       return known;
     }
-    const isOther = id !== "" && latest.id !== "" && name !== "";
+    const isNamed = id !== "" && latest.id !== "" && name !== "";
     const isNext =
       name !== "" &&
       latest.name !== "" &&
-      (index === undefined || name !== latest.name || (text !== "" && isWhole(latest)));
-    return isOther || isNext ? undefined : latest;
+      (index === undefined || name !== latest.name || (latest.id === "" && isOther(latest.arguments, text)));
+    return isNamed || isNext ? undefined : latest;
   }
 
   #begin(index: number | undefined): OpenCall {
     const place = index ?? (this.#calls.at(-1)?.index ?? -1) + 1;
-    const call = { id: "", index: place, name: "", argumentsJson: "", pieces: 0, extra: undefined };
+    const call = { id: "", index: place, name: "", arguments: new CallText(), extra: undefined };
     this.#calls.push(call);
     this.#byIndex.set(place, call);
     return call;
   }
 }
 
-/** Whether a call has one piece, with all of its arguments. Only a call of one piece is parsed, so the work stays linear. */
-function isWhole({ pieces, argumentsJson }: OpenCall): boolean {
-  return pieces === 1 && parseObject(argumentsJson) !== undefined;
+/** Whether the text is that of another call than the whole arguments before it. */
+function isOther(given: CallText, text: string): boolean {
+  return given.isWhole && text !== "" && text !== given.text;
 }
 
 /** Returns the arguments of a call as servers and callers accept them: `{}` for an empty text and for `null`. */

@@ -816,6 +816,24 @@ describe("a response that its token limit has cut", () => {
   });
 });
 
+test("texts and arguments count once, also when a server gives no pieces of them", async () => {
+  const parts = await collect((wire) => {
+    wire.event("response.output_text.done", { item_id: "msg_1", output_index: 0, content_index: 0, text: "I look." });
+    const place = { item_id: functionCall.id, output_index: 1 };
+    wire.event("response.output_item.added", { output_index: 1, item: { ...functionCall, arguments: "" } });
+    wire.event("response.function_call_arguments.done", { ...place, arguments: '{"q":1.0}' });
+    wire.event("response.output_item.done", { output_index: 1, item: { ...functionCall, arguments: "" } });
+    const input = { item_id: "ctc_1", output_index: 2 };
+    const custom = { id: "ctc_1", type: "custom_tool_call", call_id: "call_2", name: "patch", input: "" };
+    wire.event("response.output_item.added", { output_index: 2, item: custom });
+    wire.event("response.custom_tool_call_input.delta", { ...input, delta: "a" });
+    wire.event("response.custom_tool_call_input.done", { ...input, input: "a" });
+    wire.completed();
+  });
+  expect(textOf(parts)).toBe("I look.");
+  expect(callsOf(parts).map(({ argumentsJson }) => argumentsJson)).toEqual(['{"q":1.0}', '{"input":"a"}']);
+});
+
 describe("a server that marks the end by [DONE] alone", () => {
   const done = "data: [DONE]\n\n";
 

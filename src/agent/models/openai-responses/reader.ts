@@ -77,6 +77,10 @@ export class ResponsesReader implements ResponseReader {
         return this.#readDelta(frame, frame.type);
       case "response.output_text.done":
         return this.#readTextEnd(frame);
+      case "response.function_call_arguments.done":
+        return this.#readWhole(frame, "response.function_call_arguments.delta", frame.arguments);
+      case "response.custom_tool_call_input.done":
+        return this.#readWhole(frame, "response.custom_tool_call_input.delta", frame.input);
       case "response.output_item.added":
         this.#items.begin(frame, data);
         return nothing;
@@ -157,8 +161,18 @@ export class ResponsesReader implements ResponseReader {
     }
   }
 
+  /** Some servers give the text of an item at its end alone, and no pieces of it. */
+  #readWhole(frame: Fields, type: keyof typeof pieces, whole: unknown): readonly ModelPart[] {
+    const { text } = this.#items.itemOf(frame, pieces[type].of);
+    return text === "" ? this.#readDelta({ ...frame, delta: whole }, type) : nothing;
+  }
+
   /** Some servers give log probabilities at the end of a text alone. */
   #readTextEnd(frame: Fields): readonly ModelPart[] {
+    const whole = this.#readWhole(frame, "response.output_text.delta", frame.text);
+    if (whole.length > 0) {
+      return whole;
+    }
     const all = readLogprobs(frame.logprobs);
     return all === undefined ? nothing : this.#say("", newLogprobs(this.#items.itemOf(frame, "message"), frame, all));
   }
@@ -304,8 +318,6 @@ const repetitions: ReadonlySet<unknown> = new Set([
   "response.content_part.done",
   "response.created",
   "response.code_interpreter_call_code.done",
-  "response.custom_tool_call_input.done",
-  "response.function_call_arguments.done",
   "response.in_progress",
   "response.mcp_call_arguments.done",
   "response.output_text.annotation.added",

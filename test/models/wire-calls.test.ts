@@ -284,7 +284,7 @@ describe("content", () => {
   test("counts once when a whole message repeats it at the end, and what it adds counts too", async () => {
     const parts = await read(
       delta('{"role":"assistant","content":"","reasoning_content":"hm"}'),
-      delta('{"content":"Fo"}'),
+      '{"choices":[{"index":0,"delta":{"content":"Fo"}}],"base_resp":{"status_code":0,"status_msg":""}}',
       delta('{"content":"ur"}'),
       '{"object":"chat.completion","choices":[{"finish_reason":"tool_calls","message":{"role":"assistant","content":"Four","reasoning_content":"hm","tool_calls":[{"id":"a","function":{"name":"w","arguments":"{}"}}]}}]}',
     );
@@ -429,6 +429,11 @@ describe("a server that refuses max_tokens", () => {
 describe("an error", () => {
   test.each([
     ["as a frame of its own", 'data: {"object":"error","message":"context too long"}\n\n', "context too long"],
+    [
+      "as MiniMax reports it",
+      'data: {"choices":null,"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}\n\n',
+      "insufficient balance",
+    ],
     ["as an event with plain text", "event: error\ndata: no credits left\n\n", "no credits left"],
     ["as an event with JSON", 'event: error\ndata: {"error":{"message":"no credits left"}}\n\n', "no credits left"],
   ])("%s has its words", async (_, bytes, words) => {

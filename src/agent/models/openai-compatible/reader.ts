@@ -82,6 +82,8 @@ export class ChatReader implements ResponseReader {
       parts.push(describeStreamError(error));
     } else if (frame.object === "error") {
       parts.push(describeStreamError(frame));
+    } else if (hasFailed(frame.base_resp)) {
+      parts.push(describeStreamError({ message: asRecord(frame.base_resp).status_msg }));
     } else if (choices === undefined && parts.length === 0) {
       this.skipped.add("event", event ?? frame.type ?? frame.object);
     }
@@ -215,6 +217,11 @@ export class ChatReader implements ResponseReader {
 
 function isSaid(part: ModelPart): boolean {
   return part.type === "artifact" || ((part.type === "text" || part.type === "reasoning") && part.text !== "");
+}
+
+/** MiniMax says so in each frame, and has numbers of its own. */
+function hasFailed(outcome: unknown): boolean {
+  return Number(asRecord(outcome).status_code ?? 0) !== 0;
 }
 
 function hasCalls({ tool_calls: calls, function_call: old }: Fields): boolean {

@@ -18,7 +18,7 @@ export function causeOf({ status, words, message }: ReportedError): FailureCause
   return (
     find(lower, specificWords) ??
     findPhrase(message.toLowerCase()) ??
-    find(lower, generalWords) ??
+    (status === paymentRequired ? "quota" : find(lower, generalWords)) ??
     (status === undefined ? "unavailable" : causeOfStatus(status))
   );
 }
@@ -27,6 +27,9 @@ export function causeOf({ status, words, message }: ReportedError): FailureCause
 export function isPassing(cause: FailureCause): boolean {
   return cause === "rate_limit" || cause === "overloaded" || cause === "timeout" || cause === "unavailable";
 }
+
+/** It has one meaning, and errors with it may have the words of any refused request. */
+const paymentRequired = 402;
 
 function find(words: readonly string[], causes: ReadonlyMap<string, FailureCause>): FailureCause | undefined {
   return words.map((word) => causes.get(word)).find((cause) => cause !== undefined);
@@ -37,6 +40,8 @@ const specificWords: ReadonlyMap<string, FailureCause> = new Map([
   ["context_window_exceeded", "context_length"],
   ["model_context_window_exceeded", "context_length"],
   ["insufficient_quota", "quota"],
+  ["insufficient_balance", "quota"],
+  ["insufficient_balance_error", "quota"],
   ["billing_error", "quota"],
   ["billing_hard_limit_reached", "quota"],
   ["content_filter", "content_filter"],
@@ -81,7 +86,7 @@ const phrases: readonly (readonly [FailureCause, readonly string[]])[] = [
       "maximum context",
     ],
   ],
-  ["quota", ["insufficient quota", "credit balance", "no credits", "insufficient credits"]],
+  ["quota", ["insufficient quota", "credit balance", "no credits", "insufficient credits", "insufficient balance"]],
   ["overloaded", ["overloaded"]],
 ];
 
@@ -94,7 +99,7 @@ function causeOfStatus(status: number): FailureCause {
     case 401:
     case 403:
       return "authentication";
-    case 402:
+    case paymentRequired:
       return "quota";
     case 404:
       return "not_found";

@@ -149,7 +149,7 @@ struct Tail<'a> {
 
 impl<'a> Tail<'a> {
     fn new(client: &'a Client, run_id: &str, after: i64) -> Self {
-        let request = TailRunRequest { run_id: run_id.into(), after };
+        let request = TailRunRequest { run_id: run_id.into(), after, ..Default::default() };
         Self { client, request, channel: client.caller.connection.channel().1, stream: None, is_heard: false }
     }
 

@@ -5,10 +5,12 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { version } from "../../src/platform/base/version.ts";
 import { answer, callTools } from "../fakes/provider.ts";
 import { openProvider } from "../fault/cluster.ts";
 import { testDatabase } from "../harness/database.ts";
+import { GrpcClient } from "../harness/grpc.ts";
 import { startProcess } from "../harness/process.ts";
 import { programPath } from "../harness/program.ts";
 import { ownFolder, runCommand } from "./command.ts";
@@ -46,6 +48,21 @@ test("a search of an agent is answered by the search thread", async () => {
   const { code, stdout } = await runCommand([...words, "--url", url]);
   expect(code).toBe(0);
   expect(stdout).toContain("haystack.txt:2");
+});
+
+test("a rule of the contract that is compiled when a field needs it refuses what it refuses in the source", async () => {
+  const { target } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const client = new GrpcClient(target);
+  const refusals = [
+    [{ query: "" }, "query: must be at least 1 characters"],
+    [{ query: "é".repeat(513) }, "query: must be at most 1024 bytes"],
+    [{ query: "a\0b" }, "query: must not contain a NUL character"],
+    [{ query: "a", createTimeFrom: { seconds: -1n } }, "create_time_from: must be greater than or equal to"],
+    [{ query: "a", pageSize: 251 }, "page_size: must be greater than or equal to 0 and less than or equal to 250"],
+  ] as const;
+  for (const [request, refusal] of refusals) {
+    await expect(client.call(RunService.method.searchRuns, request)).rejects.toThrow(`invalid ${refusal}`);
+  }
 });
 
 test("a stack trace names the source files", async () => {

@@ -140,11 +140,11 @@ async function runConnectSuite(words: readonly string[]): Promise<Outcome> {
   const startMs = performance.now();
   try {
     await prepareSuite();
-    let passed = 0;
-    for (const run of isCustom ? [suiteRuns.customStream] : all) {
-      passed += await runSuite(run, suiteArgs);
-    }
-    return { state: "passed", remark: `${passed} passed, 0 failed, ${secondsSince(startMs)} s` };
+    const runs = isCustom ? [suiteRuns.customStream] : all;
+    // At once: one of them uses three quarters of a core.
+    const passed = await Promise.all(runs.map((run) => runSuite(run, suiteArgs)));
+    const sum = passed.reduce((one, other) => one + other, 0);
+    return { state: "passed", remark: `${sum} passed, 0 failed, ${secondsSince(startMs)} s` };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return { state: "failed", remark: `look above, ${secondsSince(startMs)} s` };

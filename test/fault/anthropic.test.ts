@@ -16,7 +16,7 @@ test("a takeover in mid-sentence ends a stream, and the same request with its ke
     await answer("The whole sentence")(wire, request);
   });
   const cluster = await openCluster(environment);
-  const [owner, other] = [await cluster.start(), await cluster.startHere()];
+  const owner = await cluster.start();
   const ask = ({ url }: { readonly url: string }) =>
     anthropicClient(url).messages.stream(
       { model: "openai:fake", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] },
@@ -29,6 +29,7 @@ test("a takeover in mid-sentence ends a stream, and the same request with its ke
   });
   const ended = first.done().catch((error: unknown) => error);
   await until("the half sentence", () => said === "The ");
+  const other = await cluster.startHere();
   const second = ask(other);
   const failed = second.done().catch((error: unknown) => error);
   await until("the half sentence for another reader", () => second.currentMessage?.content.length === 1);

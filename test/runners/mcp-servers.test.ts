@@ -150,10 +150,10 @@ test("no answer of the service has the values of headers, and erased runs have n
   ];
   const shown = JSON.stringify(answers, (_, value) => (typeof value === "bigint" ? String(value) : value));
   expect(shown).toContain(server.url);
-  expect(shown).not.toContain("4711");
+  expect(shown).not.toContain("token-4711");
   const { db } = connect(stage.databaseUrl);
   const kept = () => query<{ mcp: Buffer | null }>(stage.databaseUrl, "select mcp from remote_run");
-  expect(String((await kept())[0]?.mcp)).toContain("4711");
+  expect(String((await kept())[0]?.mcp)).toContain("token-4711");
   await emptyRemoteRuns(db, [run.runId]);
   expect(await kept()).toEqual([{ mcp: null }]);
 });

@@ -63,7 +63,7 @@ describe.each(Object.entries(callArguments))("%s", (toolName, argumentsFor) => {
     const outcome = await tool?.run(argumentsFor(expand(area, pathCase.path)), area.context);
     expect(readForeign(area)).toEqual(before);
     expect(area.countDescriptors()).toBe(0);
-    expect(JSON.stringify(outcome)).not.toMatch(/SECRET|KEY|decoy|root:/);
+    expect(JSON.stringify(outcome).replaceAll(area.base, "")).not.toMatch(/SECRET|KEY|decoy|root:/);
     if (!mayEitherWay(pathCase)) {
       expect(outcome).toHaveProperty(pathCase.expect === "allow" ? "content" : "error");
     }

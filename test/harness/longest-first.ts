@@ -1,4 +1,5 @@
-// The order of test files: those that take more than a minute begin first, so that no core is idle while the last of them ends.
+// The order of test files: those that take more than a minute begin first, so that no core is idle while the last of them ends. Without
+// times of an earlier run, Vitest begins with the largest files, and the shortest ones are tables of long cases.
 
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -6,6 +7,9 @@ const longest: readonly string[] = [
   "test/fault/crash-matrix/crash-matrix.test.ts",
   "test/console/browser/states.test.ts",
   "test/external/runners/runners.test.ts",
+  "test/growth/growth.test.ts",
+  "test/protocols/deletion.test.ts",
+  "test/versions/schemas.test.ts",
   "test/cli/stop.test.ts",
   "test/fault/provider-tools.test.ts",
   "test/cli/journeys.test.ts",

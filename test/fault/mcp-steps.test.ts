@@ -7,21 +7,18 @@ import { openModernByHand } from "../mcp-client/modern-by-hand.ts";
 import { openProvider } from "./cluster.ts";
 import { killAt } from "./run-over-kill.ts";
 
-/** How often a run passes each place, at least. */
+/** How often a run passes each place, at least. What other places leave in the database and at the servers, one of these leaves too. */
 const passes = {
   "model.calling": 2,
   "model.finished": 2,
   // The lists of the tools, the calls, and their answers.
   "checkpoint.written": 3,
-  "calls.written": 1,
-  "calls.committed": 1,
   "tool.starting": 2,
   "tool.ended": 2,
   "outcome.written": 2,
   "outcome.committed": 2,
   // The task and the outcomes are commits too.
   "commit.committed": 4,
-  "answers.written": 1,
   "answers.committed": 1,
   "terminal.writing": 1,
 };

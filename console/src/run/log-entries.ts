@@ -8,10 +8,10 @@ import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 /** Reads the whole entries after a sequence, in order, until its caller leaves. */
 export type ReadEntries = (after: number) => AsyncIterable<readonly RunResult[]>;
 
-/** Some minutes of a fast run. An entry takes about a kilobyte. */
-export const keptMax = 5_000;
+/** All of most runs. An entry takes 400 bytes and its text. */
+export const keptMax = 1_000;
 /** So many entries are dropped at once: to drop one moves all others. */
-const droppedAtOnce = 500;
+const droppedAtOnce = 100;
 /** Some screens. */
 const pageLength = 250;
 const pagesMax = 8;

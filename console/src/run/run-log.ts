@@ -17,8 +17,8 @@ import type { StreamPhase } from "../lib/stream.ts";
 import { LogEntries, type ReadEntries } from "./log-entries.ts";
 import { Timeline } from "./timeline.ts";
 
-/** What a fast run writes in twenty minutes. An answer of 5 MB is not read again when it is complete. */
-const liveCharsMax = 6_000_000;
+/** More than a model writes in one message. A page may hold three copies of it, and reads a longer text again when it is complete. */
+const liveCharsMax = 1_000_000;
 
 /** Brings the entries after the last one of a log, until the returned function is called. */
 export type FollowEntries = (log: RunLog) => () => void;

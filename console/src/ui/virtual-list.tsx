@@ -3,7 +3,7 @@
 // V1  The row `keep` stays in the document, so that the keyboard focus is not lost when it leaves the sight.
 // V2  With `follows`, the list stays at its end while it grows, until a person scrolls up; at the end it follows again.
 
-import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
+import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   type ReactNode,
   type RefObject,
@@ -13,12 +13,12 @@ import {
   useLayoutEffect,
   useRef,
 } from "react";
+import { type Align, type RowsInSight, useFixedRows } from "./fixed-rows.ts";
 
 export interface VirtualListHandle {
   /** Brings a row into sight, and moves the focus to its first link, or to its first button without one. */
   readonly focus: (index: number) => void;
   readonly scrollTo: (index: number) => void;
-  readonly scrollToEnd: () => void;
   /** Returns how far the list is scrolled, in pixels. */
   readonly top: () => number;
 }
@@ -27,11 +27,13 @@ export interface VirtualListProps {
   readonly count: number;
   /** The height of a row; an estimate when rows are measured. */
   readonly rowPx: number;
+  /** True for rows of different heights. A list remembers each of their heights, so their number has a limit elsewhere. */
   readonly isMeasured?: boolean;
   readonly render: (index: number) => ReactNode;
   readonly keyOf: (index: number) => string | number;
+  /** A row that stays, of a list with one height. */
   readonly keep?: number;
-  /** How far the list is scrolled at first, in pixels. */
+  /** How far such a list is scrolled at first, in pixels. */
   readonly firstTop?: number;
   readonly follows?: boolean;
   readonly onFollows?: (follows: boolean) => void;
@@ -58,6 +60,7 @@ export function VirtualList(props: VirtualListProps) {
     render,
     keyOf,
     keep = -1,
+    firstTop = 0,
     follows = false,
     onFollows,
     onRange,
@@ -66,25 +69,24 @@ export function VirtualList(props: VirtualListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const space = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
-    count,
+    count: isMeasured ? count : 0,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
     getItemKey: keyOf,
     overscan,
-    initialOffset: props.firstTop ?? 0,
     // A synchronous rendering within the measuring of rows leaves rows at stale places.
     useFlushSync: false,
-    rangeExtractor: (range) => {
-      const indexes = defaultRangeExtractor(range);
-      return keep < 0 || keep >= count || indexes.includes(keep) ? indexes : [...indexes, keep].sort((a, b) => a - b);
-    },
   });
-  const items = virtualizer.getVirtualItems();
+  const scrollMeasured = useCallback(
+    (index: number, align: Align) => virtualizer.scrollToIndex(index, { align }),
+    [virtualizer],
+  );
+  const fixed = useFixedRows({ scroller, count, rowPx, keep, overscan, firstTop, isOn: !isMeasured });
+  const { items, total, scrollTo }: RowsInSight = isMeasured
+    ? { items: virtualizer.getVirtualItems(), total: virtualizer.getTotalSize(), scrollTo: scrollMeasured }
+    : fixed;
   const last = items.at(-1)?.index ?? 0;
-  const total = virtualizer.getTotalSize();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another height makes every place wrong.
-  useEffect(() => virtualizer.measure(), [virtualizer, rowPx]);
   useEffect(() => onRange?.(last), [onRange, last]);
   /** The row that the list seeks, until a person scrolls: it may be the last one so far. */
   const sought = useRef<number | undefined>(undefined);
@@ -97,9 +99,9 @@ export function VirtualList(props: VirtualListProps) {
   });
   const seek = useCallback((): void => {
     if (sought.current !== undefined) {
-      virtualizer.scrollToIndex(sought.current, { align: "center" });
+      scrollTo(sought.current, "center");
     }
-  }, [virtualizer]);
+  }, [scrollTo]);
   // Chromium 156 may lay the list out some frames after its height was set, and until then the row is out of reach.
   useEffect(() => {
     const observer = new ResizeObserver(seek);
@@ -111,16 +113,12 @@ export function VirtualList(props: VirtualListProps) {
   useImperativeHandle(props.handle, () => ({
     focus: (index) => {
       sought.current = undefined;
-      virtualizer.scrollToIndex(index, { align: "auto" });
+      scrollTo(index, "auto");
       requestAnimationFrame(() => findRow(scroller.current, index)?.focus());
     },
     scrollTo: (index) => {
       sought.current = index;
       seek();
-    },
-    scrollToEnd: () => {
-      sought.current = undefined;
-      virtualizer.scrollToIndex(count - 1, { align: "end" });
     },
     top: () => scroller.current?.scrollTop ?? 0,
   }));
@@ -185,14 +183,14 @@ export function VirtualList(props: VirtualListProps) {
       <div ref={space} className="virtual-space" role={role} aria-label={props.label} style={{ height: `${total}px` }}>
         {items.map((item) => (
           <div
-            key={item.key}
+            key={keyOf(item.index)}
             ref={isMeasured ? virtualizer.measureElement : undefined}
             data-index={item.index}
             className="virtual-row"
             role={role === "list" ? "listitem" : "presentation"}
             aria-setsize={role === "list" ? count : undefined}
             aria-posinset={role === "list" ? item.index + 1 : undefined}
-            style={{ transform: `translateY(${item.start}px)`, ...(!isMeasured && { height: `${item.size}px` }) }}
+            style={{ transform: `translateY(${item.start}px)`, ...(!isMeasured && { height: `${rowPx}px` }) }}
           >
             {render(item.index)}
           </div>

@@ -17,7 +17,7 @@ export interface Followed<Response> {
   /** Takes a response. Returns when its news was made, or undefined for a response that only keeps the stream alive. */
   readonly take: (response: Response) => number | undefined;
   readonly onPhase: (phase: StreamPhase) => void;
-  /** Receives how often the stream was opened again. */
+  /** Called each time the stream answers again after a failure. */
   readonly onResume: () => void;
 }
 
@@ -119,12 +119,12 @@ async function readOnce<Response>(
   let hasOpened = false;
   // A new turn is not a new connection for the person at the page.
   const isTurn = last === "over";
-  if (last !== undefined && !isTurn) {
-    followed.onResume();
-  }
   try {
     for await (const response of followed.open(signal)) {
       if (!hasOpened && !isTurn) {
+        if (last !== undefined) {
+          followed.onResume();
+        }
         followed.onPhase({ name: "catching-up" });
       }
       hasOpened = true;

@@ -55,6 +55,9 @@ journey(
     await kill();
     await seeBadge(page, /^reconnecting( in \d+ s)?, nothing is lost$/);
     await page.locator(".service", { hasText: "service unreachable" }).waitFor();
+    // It has tried in vain, and resumed nothing.
+    await seeBadge(page, /^reconnecting in [248] s, nothing is lost$/);
+    expect(await page.getByText(/^resumed/).count()).toBe(0);
 
     await restart();
     await seeBadge(page, /^ended, complete · at \d+$/);

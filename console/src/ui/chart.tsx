@@ -127,6 +127,8 @@ export function Chart({
         onPointerDown={(event) => {
           point(event);
           if (event.button === 0) {
+            // The newest period is at the edge: a drag may end behind it.
+            event.currentTarget.setPointerCapture(event.pointerId);
             setAnchor(onOpen && indexAt(event));
           }
         }}

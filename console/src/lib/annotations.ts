@@ -14,6 +14,12 @@ export function chipsOf(annotations: string): readonly string[] {
   });
 }
 
+/** Returns the id of the evaluation that a session is a part of, or undefined. */
+export function evaluationOf(annotations: string): string | undefined {
+  const { evaluation } = readObject(annotations) as { readonly evaluation?: unknown };
+  return typeof evaluation === "string" ? evaluation : undefined;
+}
+
 function readObject(json: string): object {
   try {
     const value: unknown = JSON.parse(json);

@@ -2,6 +2,7 @@
 //
 // C1  The run with a log shows everything by its log, which has incomplete messages too. None of its messages is in another row.
 // C2  A tool call and its result are one row.
+// C3  What became of a run that has failed or was cancelled stands after its messages.
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { SessionMessage } from "#gen/runnel/v1/session_service_pb.js";
@@ -18,6 +19,7 @@ export type ConversationRow =
       /** The number of the message, after which a fork can begin; undefined where it has none. */
       readonly number: number | undefined;
     }
+  | { readonly kind: "end"; readonly key: string; readonly runId: string }
   | { readonly kind: "call"; readonly key: string; readonly content: ToolContent }
   | { readonly kind: "entry"; readonly key: string; readonly row: Row };
 
@@ -28,15 +30,19 @@ export interface LoggedRun {
   readonly rows: readonly Row[];
 }
 
-/** Returns the rows, oldest first. `messages` are those that are loaded, oldest first. */
-export function layConversation(messages: readonly SessionMessage[], logged: LoggedRun | undefined): ConversationRow[] {
+/** Returns the rows, oldest first. `messages` are those that are loaded, oldest first; `failed` are runs that have failed or were cancelled. */
+export function layConversation(
+  messages: readonly SessionMessage[],
+  logged: LoggedRun | undefined,
+  failed: ReadonlySet<string>,
+): ConversationRow[] {
   const at = logged === undefined ? -1 : messages.findIndex(({ runId }) => runId === logged.runId);
   const end = at === -1 ? messages.length : at;
   const after = messages.slice(end).filter(({ runId }) => runId !== logged?.runId);
   return [
-    ...rowsOfMessages(messages.slice(0, end)),
+    ...rowsOfMessages(messages.slice(0, end), failed),
     ...(logged === undefined ? [] : rowsOfLog(logged)),
-    ...rowsOfMessages(after),
+    ...rowsOfMessages(after, failed),
   ];
 }
 
@@ -53,11 +59,19 @@ function rowsOfLog({ runId, input, rows }: LoggedRun): ConversationRow[] {
   ];
 }
 
-function rowsOfMessages(messages: readonly SessionMessage[]): ConversationRow[] {
+function rowsOfMessages(messages: readonly SessionMessage[], failed: ReadonlySet<string>): ConversationRow[] {
   const rows: ConversationRow[] = [];
   const calls = new Map<string, { -readonly [Key in keyof ToolContent]: ToolContent[Key] }>();
   let shownRun = "";
+  const end = (): void => {
+    if (failed.has(shownRun)) {
+      rows.push({ kind: "end", key: `end ${shownRun}`, runId: shownRun });
+    }
+  };
   for (const { number, runId, message } of messages) {
+    if (runId !== shownRun) {
+      end();
+    }
     if (runId !== shownRun && runId !== "") {
       rows.push({ kind: "run", key: `run ${runId} ${number}`, runId });
     }
@@ -89,6 +103,7 @@ function rowsOfMessages(messages: readonly SessionMessage[]): ConversationRow[] 
       rows.push({ kind: "call", key: `call ${number} ${id}`, content });
     }
   }
+  end();
   return rows;
 }
 

@@ -124,6 +124,8 @@ function OneRow({ row, live, runOf, forks, onFork }: ConversationProps & { reado
   switch (row.kind) {
     case "run":
       return <RunHead runId={row.runId} run={runOf(row.runId)} forks={forks} onFork={onFork} />;
+    case "end":
+      return <RunEnd runId={row.runId} run={runOf(row.runId)} />;
     case "call":
       return (
         <article className="row">
@@ -175,7 +177,7 @@ function OneRow({ row, live, runOf, forks, onFork }: ConversationProps & { reado
   }
 }
 
-/** Where a run begins: what became of it, and the forks that continue after it. */
+/** Where a run begins: its state, and the forks that continue after it. */
 function RunHead({
   runId,
   run,
@@ -200,12 +202,24 @@ function RunHead({
           </button>
         )}
       </p>
-      {run !== undefined && run.error !== "" && (
-        <p className="run-error">
-          <b>{run.failureCode}</b> {visibleText(causeOf(run.error).slice(0, causeChars))}
-        </p>
-      )}
       <Branches forks={forks.filter(({ fork }) => fork?.runId === runId)} />
+    </div>
+  );
+}
+
+/** Why a run has no answer. A text that it had begun is no message of the session: its log has it. */
+function RunEnd({ runId, run }: { readonly runId: string; readonly run: Run | undefined }) {
+  return run?.state === Run_State.CANCELLED ? (
+    <div className="run-part">
+      <p className="hint">
+        Cancelled. <Link href={`/runs/${runId}`}>Its run</Link> has what it had written.
+      </p>
+    </div>
+  ) : (
+    <div className="run-part">
+      <p className="run-error">
+        <b>{run?.failureCode}</b> {visibleText(causeOf(run?.error ?? "").slice(0, causeChars))}
+      </p>
     </div>
   );
 }

@@ -10,7 +10,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { AgentSchema, type Session } from "#gen/runnel/v1/session_pb.js";
 import { ListMessagesRequest_Order, SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { transport } from "../api/transport.ts";
-import { chipsOf } from "../lib/annotations.ts";
+import { chipsOf, evaluationOf } from "../lib/annotations.ts";
 import { useChanges } from "../lib/changes.ts";
 import { failureText } from "../lib/failure-text.ts";
 import { shortId } from "../lib/format.ts";
@@ -182,6 +182,7 @@ function Head({
   readonly onFork: () => void;
 }) {
   const { sessionId, name, model, annotations, fork } = session;
+  const evaluation = evaluationOf(annotations);
   const isRunning = live !== undefined && isActive(live.run.state);
   const [files, setFiles] = useParameter("files");
   return (
@@ -222,6 +223,11 @@ function Head({
           <Icon name="runs" />
           Its runs
         </Link>
+        {evaluation !== undefined && (
+          <Link href={`/evaluations/${encodeURIComponent(evaluation)}`} className="button">
+            Its evaluation
+          </Link>
+        )}
         <button type="button" className="button" onClick={() => setFiles(".")}>
           <Icon name="download" />
           Files
@@ -287,7 +293,8 @@ function Messages({
   }
   const messages = list.data.pages.flatMap((page) => page.messages).toReversed();
   const logged = log && { runId: log.runId, input: input.data?.messages ?? [], rows: log.transcript.rows };
-  const rows = layConversation(messages, logged);
+  const failed = new Set(runs.filter(({ error }) => error !== "").map(({ runId }) => runId));
+  const rows = layConversation(messages, logged, failed);
   const waiting = runs.filter(isBehind).toReversed();
   const all = forks.data?.sessions ?? [];
   if (rows.length === 0 && waiting.length === 0) {

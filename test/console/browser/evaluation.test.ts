@@ -97,6 +97,11 @@ test("marked runs are repeated with another model and prompt, each with the conv
   ]);
   await rowOf("Which wader?").getByRole("link", { name: "Compare" }).click();
   await seeText(page, "Settings");
+
+  // A person who has lost its address comes back from its sessions.
+  await page.goto(`${service.url}/console/sessions/evaluation-${id}-1`);
+  await page.getByRole("link", { name: "Its evaluation" }).click();
+  await rowOf("Which wader?").filter({ hasText: "gpt-4o read" }).waitFor();
   expectCalm(opened);
 });
 

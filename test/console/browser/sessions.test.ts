@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { endOfRun } from "../../conformance/stage.ts";
-import { answer, callTools, type Script } from "../../fakes/provider.ts";
+import { answer, callTools, hangAfter, type Script } from "../../fakes/provider.ts";
+import { fail } from "../../fakes/wire-server.ts";
 import { openFolder } from "../../fixtures.ts";
 import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
@@ -318,6 +319,35 @@ test("the filters of the list live in the address, and a running run can be canc
   await rows.first().getByRole("link").click();
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
   await rows.filter({ hasText: "cancelled" }).waitFor();
+  expectCalm(opened);
+});
+
+test("what became of a run stands below what was asked, and a cancelled answer is found in its run", async () => {
+  const { service, say, open, client } = await setStage(
+    fail(400, JSON.stringify({ error: { message: "the context is too long" } })),
+    hangAfter("The first words"),
+    answer("The end."),
+  );
+  const sessionId = await open({ name: "editor" });
+  await say(sessionId, "Tell a long story.");
+  await client.call(sendMessage, { sessionId, message: "Tell a short one." });
+  const opened = await openConsole(service.url, `sessions/${sessionId}`, wide);
+  const { page } = opened;
+  await seeText(page, "The first words");
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByRole("list", { name: "Sessions" }).getByRole("listitem").filter({ hasText: "cancelled" }).waitFor();
+  const box = page.getByLabel("Message", { exact: true });
+  await box.fill("And then?");
+  await box.press("Enter");
+  await seeText(page, "The end.");
+  const rows = await page.getByRole("list", { name: "Conversation" }).getByRole("listitem").allTextContents();
+  const places = ["Tell a long", "is too long", "Tell a short", "Cancelled.", "And then?", "The end."].map((text) =>
+    rows.findIndex((row) => row.includes(text)),
+  );
+  expect(places.every((place, index) => place > (places[index - 1] ?? 0))).toBe(true);
+  await expectFit(page, "a session with runs that have no answer");
+  await page.getByRole("link", { name: "Its run", exact: true }).click();
+  await seeText(page, "The first words");
   expectCalm(opened);
 });
 

@@ -56,29 +56,32 @@ export function ChooseRun({ left }: { readonly left: string }) {
           Compare
         </button>
       </form>
-      <table ref={rows} className="numbers" aria-label="The last runs of the same agent">
-        <TableHead names={["Run", "State", "Input", "Created"]} />
-        <tbody>
-          {others.data?.runs
-            .filter(({ runId }) => runId !== left)
-            .map(({ runId, state, inputExcerpt, createTime }) => (
-              <tr key={runId}>
-                <th scope="row">
-                  <Link href={addressOf(runId)} data-row className="mono row-link">
-                    {shortId(runId)}
-                  </Link>
-                </th>
-                <td>
-                  <StateLabel state={state} />
-                </td>
-                <td>
-                  <bdi>{visibleText(inputExcerpt)}</bdi>
-                </td>
-                <td>{formatTime(msOf(createTime) ?? 0)}</td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+      <div className="scroll" role="group" aria-label="The last runs of the same agent" tabIndex={0}>
+        <table ref={rows} className="numbers words" aria-label="The last runs of the same agent">
+          <TableHead names={["Run", "State", "Input", "Created"]} />
+          <tbody>
+            {others.data?.runs
+              .filter(({ runId }) => runId !== left)
+              .map(({ runId, state, inputExcerpt, createTime }) => (
+                <tr key={runId}>
+                  <th scope="row">
+                    <Link href={addressOf(runId)} data-row className="mono row-link">
+                      {shortId(runId)}
+                    </Link>
+                  </th>
+                  <td>
+                    <StateLabel state={state} />
+                  </td>
+                  <td>
+                    <bdi>{visibleText(inputExcerpt)}</bdi>
+                  </td>
+                  <td>{formatTime(msOf(createTime) ?? 0)}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }

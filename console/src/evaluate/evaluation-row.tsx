@@ -73,7 +73,7 @@ export function EvaluationRow({
       <td>{run !== undefined && <StateLabel state={run.state} />}</td>
       <td className="beside">{beside(original, run, tokensOf)}</td>
       <td className="beside">{beside(original, run, costOf)}</td>
-      <td className="beside">{beside(original, run, timeOf)}</td>
+      <td className="beside">{beside(original, run, durationOf)}</td>
       <td>
         {repetition !== undefined && (
           <Link href={`/compare?${new URLSearchParams({ a: source, b: repetition.runId })}`}>
@@ -165,7 +165,7 @@ function costOf({ usage }: Run): string {
   return usage?.costMicroUsd === undefined ? "unknown" : formatCost(Number(usage.costMicroUsd));
 }
 
-function timeOf({ startTime, endTime }: Run): string {
+function durationOf({ startTime, endTime }: Run): string {
   const [started, ended] = [startTime, endTime].map(msOf);
   return started === undefined || ended === undefined ? "–" : formatDuration(ended - started);
 }

@@ -18,7 +18,7 @@ import { exportEvaluation } from "./export.ts";
 import { type Plan, readPlan } from "./plan.ts";
 import { keepVerdict, repeat, type Verdict } from "./repeat.ts";
 
-const columns = ["Input", "Original", "Repetition", "State", "Tokens", "Cost", "Time", "Compare", "Mark", "Note"];
+const columns = ["Input", "Original", "Repetition", "State", "Tokens", "Cost", "Duration", "Compare", "Mark", "Note"];
 
 // biome-ignore lint/style/noDefaultExport: `lazy` loads a default export.
 export default function EvaluationView({ params }: { readonly params: Readonly<Record<string, string | undefined>> }) {
@@ -80,7 +80,7 @@ function Evaluation({ plan }: { readonly plan: Plan }) {
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
       <div className="scroll" role="group" aria-label="Runs and their repetitions" tabIndex={0}>
-        <table className="numbers evaluated" aria-label="Runs and their repetitions">
+        <table className="numbers words evaluated" aria-label="Runs and their repetitions">
           <TableHead names={columns} />
           <tbody>
             {plan.sources.map((source, index) => (

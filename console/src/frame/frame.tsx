@@ -89,9 +89,15 @@ function useFocusOnView(path: string): void {
 /** The links to the views. The view that is shown always has its own. */
 function Navigation({ path }: { readonly path: string }) {
   const [isOpen, setOpen] = useState(false);
+  const links = useRef<HTMLElement>(null);
+  // On a phone the links are one line, which is longer than the screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another view has another link.
+  useEffect(() => {
+    links.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [path]);
   const shown = folded.filter((view) => isOpen || `${path}/`.startsWith(`${view.path}/`));
   return (
-    <nav aria-label="Views">
+    <nav ref={links} aria-label="Views">
       {always.map((view) => (
         <NavigationLink key={view.path} view={view} />
       ))}

@@ -6,9 +6,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { views } from "../views.ts";
 
 const keys: readonly (readonly [key: string, about: string])[] = [
-  ...views.flatMap(({ title, navigation }) =>
-    navigation === undefined ? [] : [[navigation.key, title.toLowerCase()] as const],
-  ),
+  ...views.flatMap(({ title, navigation }) => (navigation === undefined ? [] : [[navigation.key, title] as const])),
   ["j / k", "next or previous row"],
   ["Enter", "open the row"],
   ["/", "filter or search"],

@@ -83,7 +83,7 @@ export function ServerForm({
               className="input"
               type="password"
               value={token}
-              placeholder="bearer token, if it wants one"
+              placeholder="bearer token (optional)"
               maxLength={8000}
               autoComplete="off"
               onInput={(event) => setToken(event.currentTarget.value)}

@@ -230,7 +230,7 @@ function Table({
                   </p>
                 )}
               </th>
-              <td>{String(version)}</td>
+              <td data-name="version">{String(version)}</td>
               <td>{formatBytes(sizeBytes)}</td>
               <td title={writtenMs === undefined ? undefined : formatTime(writtenMs)}>
                 {writtenMs === undefined ? "" : formatAge(nowMs - writtenMs)}

@@ -72,7 +72,7 @@ function Waiting({ runs }: { readonly runs: readonly Run[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
     <div className="scroll" role="group" aria-label="Runs that wait" tabIndex={0}>
-      <table ref={rows} className="numbers" aria-labelledby="queue-runs">
+      <table ref={rows} className="numbers words" aria-labelledby="queue-runs">
         <TableHead names={["Run", "State", "Agent", "Waits for", "Since its creation"]} />
         <tbody>
           {runs.map((run) => (

@@ -36,7 +36,7 @@ export function SchedulesPane() {
       {schedules.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
         <div className="scroll" role="group" aria-label="Schedules" tabIndex={0}>
-          <table className="numbers" aria-labelledby="queue-schedules">
+          <table className="numbers words" aria-labelledby="queue-schedules">
             <TableHead names={["Schedule", "Times", "Next", "Last", "Actions"]} />
             <tbody>
               {schedules.map((schedule) => (

@@ -181,7 +181,8 @@ function Table({ lines }: { readonly lines: readonly string[] }) {
   const [head = [], marks = [], ...rows] = lines.map(splitCells);
   const sides = marks.map((mark) => (mark.endsWith(":") ? (mark.startsWith(":") ? "center" : "right") : undefined));
   return (
-    <div className="markdown-table">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+    <div className="markdown-table" role="group" aria-label="Table" tabIndex={0}>
       <table>
         <thead>
           <tr>

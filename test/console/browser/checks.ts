@@ -68,12 +68,18 @@ export async function expectAccessible(
   }
 }
 
-/** Checks that neither the page nor its view scrolls to the side. */
+/** Cells whose words are broken into letters. A row of an icon alone may be as narrow. */
+const brokenCells = `[...document.querySelectorAll("main tbody :is(th, td)")]
+  .filter(({ clientWidth, textContent }) => clientWidth > 0 && clientWidth < 32 && textContent.length > 4)
+  .map(({ outerHTML }) => outerHTML.slice(0, 200))`;
+
+/** Checks that neither the page nor its view scrolls to the side, and that no table breaks its words to fit. */
 export async function expectWidth(page: Page, what: string, width: number): Promise<void> {
   // Views that ask for the width of the screen render again in the next frame.
   await page.evaluate(nextFrame);
   const widest = 'Math.max(document.documentElement.scrollWidth, document.querySelector("main").scrollWidth)';
   expect(await page.evaluate(widest), `${what}, ${width} px`).toBeLessThanOrEqual(width);
+  expect(await page.evaluate(brokenCells), `${what}, ${width} px`).toEqual([]);
 }
 
 const looksMax = 20;

@@ -32,9 +32,34 @@ test("views of the operator and of few people are behind More, and stay reachabl
   await page.keyboard.press("?");
   const help = await page.getByRole("dialog", { name: "Help" }).innerText();
   for (const title of folded) {
-    expect(help).toContain(title.toLowerCase());
+    expect(help).toContain(title);
   }
   await page.goto(`${service.url}/console/exchanges`);
   await page.locator('nav [aria-current="page"]', { hasText: "Exchanges" }).waitFor();
+  expectCalm(opened);
+});
+
+test("on a phone the link of the view is in sight, and the line of links fades where it has more", async () => {
+  const service = await startService({ consoleEnabled: true, rateLimitRps: 0 });
+  const opened = await openConsole(service.url, "runs", { viewport: { width: 390, height: 844 } });
+  const { page } = opened;
+  const nav = page.getByRole("navigation", { name: "Views" });
+  const isFadedAt = async (side: "before" | "after"): Promise<boolean> =>
+    (await page.evaluate(`getComputedStyle(document.querySelector("nav")).getPropertyValue("--more-${side}")`)) !==
+    "0px";
+  const link = (title: string) => nav.locator('[aria-current="page"]', { hasText: title });
+  await link("Runs").waitFor();
+  expect([await isFadedAt("before"), await isFadedAt("after")]).toEqual([false, true]);
+  await page.goto(`${service.url}/console/service`);
+  await link("Service").waitFor();
+  const box = await link("Service").boundingBox();
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+  expect([await isFadedAt("before"), await isFadedAt("after")]).toEqual([true, false]);
+  await page.keyboard.press("g");
+  await page.keyboard.press("p");
+  await link("Plots").waitFor();
+  const plots = await link("Plots").boundingBox();
+  expect(plots?.x).toBeGreaterThanOrEqual(0);
+  expect((plots?.x ?? 0) + (plots?.width ?? 0)).toBeLessThanOrEqual(390);
   expectCalm(opened);
 });

@@ -164,7 +164,7 @@ function openPool(
   }: ConnectionOptions & { readonly onRefused: () => void },
 ): Pool {
   const Client = acceptsStandby ? pg.Client : PrimaryClient;
-  const pool = new pg.Pool({ ...config, Client, max: size, idleTimeoutMillis: 30_000 });
+  const pool = new pg.Pool({ ...config, Client, min: 1, max: size, idleTimeoutMillis: 30_000 });
   pool.on("error", onConnectionError);
   pool.on("connect", prepareStatements);
   pool.on("connect", (client) => watchAnswers(client, onRefused, onStatement));

@@ -113,8 +113,8 @@ describe.each(transports)("a peer that never ends the head of an HTTP/2 request,
 
 describe.each(transports)("slow HTTP/1.1 requests, over %s", (transport) => {
   test("O2: headers that trickle in get 408", async () => {
-    const { checkIntervalMs, h1HeadersTimeoutMs } = quickH1;
-    const port = await openPort({ transport, limits: { checkIntervalMs, h1HeadersTimeoutMs } });
+    const { h1CheckIntervalMs, h1HeadersTimeoutMs } = quickH1;
+    const port = await openPort({ transport, limits: { h1CheckIntervalMs, h1HeadersTimeoutMs } });
     const peer = await connectRaw(port);
     peer.socket.write("GET / HTTP/1.1\r\nHost: test\r\n");
     await peer.received("HTTP/1.1 408 ");
@@ -122,8 +122,8 @@ describe.each(transports)("slow HTTP/1.1 requests, over %s", (transport) => {
   });
 
   test("O2: 200 slow connections lose their sockets and delay no other client", async () => {
-    const { checkIntervalMs, h1HeadersTimeoutMs } = quickH1;
-    const port = await openPort({ transport, limits: { checkIntervalMs, h1HeadersTimeoutMs } });
+    const { h1CheckIntervalMs, h1HeadersTimeoutMs } = quickH1;
+    const port = await openPort({ transport, limits: { h1CheckIntervalMs, h1HeadersTimeoutMs } });
     const peers = await Promise.all(Array.from({ length: 200 }, () => connectRaw(port)));
     for (const { socket } of peers) {
       socket.write("GET / HTTP/1.1\r\nHost: test\r\nX-Slow: a");

@@ -66,14 +66,14 @@ describe.each(transports)("without limits, over %s", (transport) => {
     ["a head may not take longer than its request", { h1HeadersTimeoutMs: 60_000, h1RequestTimeoutMs: 60 }],
     ["a head alone may be limited", { h1HeadersTimeoutMs: 60, h1RequestTimeoutMs: 0 }],
   ])("%s", async (_what, limits) => {
-    const port = await openPort({ transport, limits: { checkIntervalMs: 10, ...limits } });
+    const port = await openPort({ transport, limits: { h1CheckIntervalMs: 10, ...limits } });
     const peer = await connectRaw(port);
     peer.socket.write("GET / HTTP/1.1\r\nHost: test\r\n");
     await peer.received("HTTP/1.1 408 ");
   });
 
   test("an HTTP/1.1 request may arrive slowly", async () => {
-    const limits = { checkIntervalMs: 10, h1HeadersTimeoutMs: 60, h1RequestTimeoutMs: 0 };
+    const limits = { h1CheckIntervalMs: 10, h1HeadersTimeoutMs: 60, h1RequestTimeoutMs: 0 };
     const port = await openPort({ transport, limits });
     const slow = await connectRaw(port);
     slow.socket.write("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 8\r\n\r\nbegin");

@@ -29,7 +29,7 @@ export const transports: readonly Transport[] = ["cleartext", "TLS"];
 export const certificates = await makeCertificates();
 
 /** Short timeouts for what Node times by itself, which no clock of ours can move. */
-export const quickH1 = { checkIntervalMs: 10, h1HeadersTimeoutMs: 40, h1RequestTimeoutMs: 60 };
+export const quickH1 = { h1CheckIntervalMs: 10, h1HeadersTimeoutMs: 40, h1RequestTimeoutMs: 60 };
 
 export interface TestPort extends OnePortServer {
   readonly isSecure: boolean;

@@ -13,6 +13,8 @@ export interface OnePortLimits {
    */
   readonly prefaceTimeoutMs: number;
   readonly headerBytesMax: number;
+  /** The interval in which Node checks the next two limits, which may be exceeded by this much. It checks without connections too. */
+  readonly h1CheckIntervalMs: number;
   readonly h1HeadersTimeoutMs: number;
   /** The time to receive a request with its body. A response may take longer. */
   readonly h1RequestTimeoutMs: number;
@@ -54,6 +56,8 @@ export const onePortLimits: OnePortLimits = {
   prefaceTimeoutMs: 10_000,
   // Node's own default for h1. Metadata that passes on one protocol passes on the other.
   headerBytesMax: 16 * 1024,
+  // Each check wakes an idle process.
+  h1CheckIntervalMs: 5_000,
   // Headers fit into a few packets, so only an attack or a dead peer needs longer.
   h1HeadersTimeoutMs: 5_000,
   // 10 MiB, the largest body, at 3 Mbit/s.

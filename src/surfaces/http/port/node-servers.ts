@@ -80,7 +80,7 @@ function h1Options(limits: OnePortLimits): http.ServerOptions {
   const requestMs = orNever(limits.h1RequestTimeoutMs);
   return {
     ...connectionOptions(limits),
-    connectionsCheckingInterval: limits.checkIntervalMs,
+    connectionsCheckingInterval: limits.h1CheckIntervalMs,
     // Node rejects a head timeout longer than the request timeout.
     headersTimeout: Math.min(limits.h1HeadersTimeoutMs, requestMs),
     // A timeout of 0 would leave an idle connection to the stall timeout, which is for responses.

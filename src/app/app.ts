@@ -177,7 +177,12 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   if (options.workDir !== undefined) {
     await workDirs.offer(options.workDir);
   }
-  const probe = new DatabaseProbe({ connections, clock, events });
+  const probe = new DatabaseProbe({
+    connections,
+    clock,
+    events,
+    isProofDue: () => lease.isRenewing,
+  });
   const lease: Lease = new Lease({
     db: connections.control,
     clock,

@@ -1,7 +1,7 @@
 // Wake-ups over LISTEN and NOTIFY. The sender coalesces them: per run only the newest sequence goes out, many runs share a
 // payload, and at most one transaction notifies per interval. The receiver always reconnects, and reports each gap.
 
-import type { Clock } from "../../platform/base/clock.ts";
+import { alignedDelay, type Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { type Connection, type Connections, listenLimits } from "../../platform/database/database.ts";
 import {
@@ -150,7 +150,7 @@ export class PostgresWakeup implements Wakeup {
     this.#heardAtMs = this.#clock.monotonicMs();
     while (!stop.aborted && this.#clock.monotonicMs() - this.#heardAtMs < beatMs * beatsMissedMax) {
       this.publish({ topic: "beat", key: "", value: 0 });
-      await this.#clock.sleep(beatMs, stop);
+      await this.#clock.sleep(alignedDelay(this.#clock, beatMs), stop);
     }
   }
 

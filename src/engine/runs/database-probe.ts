@@ -8,23 +8,25 @@
 //     it detects a server without free connections although its own is open, and a full disk although the server answers.
 // P4  The probe commits, so it detects a database whose commits wait for a standby that is away. It leaves at most one connection
 //     behind that waits so.
-// P5  A renewed lease is a proof too: it was written and committed. It delays a check, but clears no doubt and ends no failure.
+// P5  A renewed lease is a proof too: it was written and committed. It delays a check, but clears no doubt and ends no failure. Silence
+//     after the question for it counts, so a check that waits for it loses no time.
 
-import { type Clock, over } from "../../platform/base/clock.ts";
+import { alignedDelay, type Clock, over } from "../../platform/base/clock.ts";
 import type { Connection, Connections } from "../../platform/database/database.ts";
 import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { askForRoom, endProbe, probeLimits, readProcessId, runProbe } from "../storage/database-probe.ts";
 
-/** The time from an answer, or from another proof, to the next check: two checks lie between two renewals of a usual lease. */
-const intervalMs = 560;
+/** The maximum time from an answer, or from another proof, to the next check. */
+const intervalMs = 500;
 /** The time from a repeated failure to the next check. A first failure is followed by a check at once. */
 const retryDelayMs = 250;
 /**
- * The silence after a question is counted in slices of this length: a pause of the process counts as one slice, however long it is.
+ * The silence after a question is counted in slices of this length: a pause of the process counts as one slice, however long it is. The
+ * first wait lasts until the next check would be due, and counts as the slices that it contains: it wakes the process for nothing else.
  */
 const sliceMs = 190;
-/** 1.33 s: long enough for a slow answer, and, after the interval, short enough for load balancers to know within 2 s. */
+/** 1.26 s: long enough for a slow answer, and, after the interval, short enough for load balancers to know within 2 s. */
 const silentSlicesMax = 6;
 /** After a failed check only a new connection is waited for, so less silence is enough. */
 const failingSlicesMax = 3;
@@ -34,6 +36,8 @@ export interface DatabaseProbeOptions {
   readonly connections: Pick<Connections, "connect" | "watchRefusals">;
   readonly clock: Clock;
   readonly events: Pick<Events, "databaseTroubled">;
+  /** Returns whether another part sends a statement now, or waits for its answer, that proves as much as a check. */
+  readonly isProofDue: () => boolean;
 }
 
 /** Watches whether the database works. */
@@ -43,8 +47,8 @@ export class DatabaseProbe {
   #client: Connection | undefined;
   /** Ends the pause before the next check. */
   #pause = new AbortController();
-  /** True when another part has proven the database during the pause. */
-  #isProven = false;
+  /** Ends the wait for a proof of another part. */
+  #proof = new AbortController();
   /** The server's process for the connection. */
   #processId = 0;
   /** The end of the previous connection. Only the close waits for it: a dead connection takes its time. */
@@ -71,12 +75,9 @@ export class DatabaseProbe {
     return isRefusal(this.#trouble) ? "the database refuses work" : "the database does not answer";
   }
 
-  /** Delays the next check, since a statement as good as it was answered: one that wrote and committed. */
+  /** Takes the place of a check that waits for it: a statement as good as the check was answered, one that wrote and committed. */
   hearProof(): void {
-    if (this.#trouble === undefined && !this.#isDoubted) {
-      this.#isProven = true;
-      this.#pause.abort(over);
-    }
+    this.#proof.abort(over);
   }
 
   open(): void {
@@ -85,6 +86,7 @@ export class DatabaseProbe {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#proof.abort(over);
     this.#pause.abort(over);
     await this.#working;
     await this.#goodbye;
@@ -94,24 +96,55 @@ export class DatabaseProbe {
   async #feel(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      const answered = new AbortController();
-      const counting = this.#countSilence(answered.signal);
-      await this.#askUntilAnswered();
-      answered.abort(over);
-      await counting;
-      this.#isProven = true;
-      while (this.#isProven && !signal.aborted) {
-        this.#isProven = false;
-        this.#pause = new AbortController();
-        await this.#options.clock.sleep(intervalMs, this.#pause.signal);
+      if (!(await this.#hearsDueProof())) {
+        const answered = new AbortController();
+        const counting = this.#countSilence(answered.signal);
+        await this.#askUntilAnswered();
+        answered.abort(over);
+        await counting;
       }
+      await this.#rest();
+    }
+  }
+
+  /** Waits for a proof that is due now. Returns false without one: when none is due, or it is not there when the next check is. */
+  async #hearsDueProof(): Promise<boolean> {
+    const { clock, isProofDue } = this.#options;
+    if (this.#trouble !== undefined || this.#isDoubted || !isProofDue()) {
+      return false;
+    }
+    this.#proof = new AbortController();
+    const { signal } = this.#proof;
+    await this.#waitSilently(alignedDelay(clock, intervalMs), signal);
+    if (signal.aborted) {
+      this.#heard();
+    }
+    return signal.aborted && !this.#isDoubted;
+  }
+
+  /** Resolves when the next check is due, or at once when the connection ends. */
+  async #rest(): Promise<void> {
+    const { clock } = this.#options;
+    this.#pause = new AbortController();
+    if (!this.#closing.signal.aborted) {
+      await clock.sleep(alignedDelay(clock, intervalMs), this.#pause.signal);
     }
   }
 
   async #countSilence(until: AbortSignal): Promise<void> {
+    await this.#waitSilently(alignedDelay(this.#options.clock, intervalMs), until);
     while (!until.aborted) {
-      await this.#options.clock.sleep(sliceMs, until);
-      this.#silentSlices += until.aborted ? 0 : 1;
+      await this.#waitSilently(sliceMs, until);
+    }
+  }
+
+  /** Counts the slices of a wait, unless it was ended. A wait that lasted longer than it should counts as one: the process paused. */
+  async #waitSilently(waitMs: number, until: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const endMs = clock.monotonicMs() + waitMs;
+    await clock.sleep(waitMs, until);
+    if (!until.aborted) {
+      this.#silentSlices += clock.monotonicMs() < endMs + sliceMs ? Math.ceil(waitMs / sliceMs) : 1;
     }
   }
 

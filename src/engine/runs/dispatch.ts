@@ -1,7 +1,7 @@
 // Works on the runs of this replica: as many as it has slots. It claims them from the queue, or gets them from the call that
 // just admitted them. The run row is the queue; nothing about a run exists only here.
 
-import type { Clock } from "../../platform/base/clock.ts";
+import { alignedDelay, type Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Loop } from "../../platform/base/loop.ts";
 import type { Db } from "../../platform/database/database.ts";
@@ -78,6 +78,7 @@ export class Dispatcher {
           await this.#disownStrays();
           await this.#claimAll();
         }
+        return alignedDelay(clock, pollMs);
       },
       onError: (error) => events.databaseTroubled({ part: "dispatch", error }),
     });

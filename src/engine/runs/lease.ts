@@ -4,7 +4,7 @@
 // E1  The database decides at each write whether the lease holds. What this process believes only saves work.
 // E2  A replica id is never used again after its lease was lost.
 
-import type { Clock } from "../../platform/base/clock.ts";
+import { alignedDelay, type Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { newUuid } from "../../platform/base/ids.ts";
 import type { ClockReading } from "../../platform/base/synced-clock.ts";
@@ -14,6 +14,8 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import { deleteReplica, insertReplica, type ReplicaAbout, renewReplica } from "../storage/replica.ts";
 
 const retryDelayMs = 250;
+/** Timers of one moment fire within this time. */
+const sameMomentMs = 10;
 /** After this many leases without a response of the database the runs are given up: another replica has them by now. */
 const silentLeasesMax = 3;
 
@@ -37,6 +39,8 @@ export class Lease {
   readonly #closing = new AbortController();
   #replicaId: string | undefined;
   #renewedAtMs = 0;
+  /** When the next renewal begins, or the current one has begun. */
+  #renewsAtMs = Number.POSITIVE_INFINITY;
   /** True when the database answered the last renewal with a refusal. */
   #refused = false;
   #keeping: Promise<void> | undefined;
@@ -60,6 +64,11 @@ export class Lease {
     }
     const silentMs = this.#options.clock.monotonicMs() - this.#renewedAtMs;
     return silentMs < this.#options.leaseMs ? null : "the database does not answer";
+  }
+
+  /** True while a renewal is under way, and when it begins with the other timers of this moment. */
+  get isRenewing(): boolean {
+    return this.#renewsAtMs - this.#options.clock.monotonicMs() < sameMomentMs;
   }
 
   /** Takes a lease and keeps renewing it. Throws when the first attempt fails. */
@@ -111,8 +120,9 @@ export class Lease {
   async #keep(): Promise<void> {
     const { clock, events, leaseMs } = this.#options;
     const { signal } = this.#closing;
-    let delayMs = leaseMs / 3;
+    let delayMs = alignedDelay(clock, leaseMs / 3);
     while (!signal.aborted) {
+      this.#renewsAtMs = clock.monotonicMs() + delayMs;
       await clock.sleep(delayMs, signal);
       if (signal.aborted) {
         return;
@@ -120,7 +130,7 @@ export class Lease {
       try {
         await (this.#replicaId === undefined ? this.#acquire() : this.#renew(this.#replicaId));
         this.#refused = false;
-        delayMs = leaseMs / 3;
+        delayMs = alignedDelay(clock, leaseMs / 3);
       } catch (error) {
         this.#refused = isRefusal(error);
         events.databaseTroubled({ part: "lease", error });

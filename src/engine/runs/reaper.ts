@@ -7,7 +7,7 @@
 //     nothing.
 // R2  A run that cannot be read fails alone: it does not keep a pass from the runs after it.
 
-import type { Clock } from "../../platform/base/clock.ts";
+import { alignedDelay, type Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Loop } from "../../platform/base/loop.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
@@ -120,7 +120,7 @@ export class Reaper {
     }
     const times = [wakesInMs, leaseInMs, ...Object.values(ofOthers)];
     const dueInMs = times.map((inMs) => (inMs === null || inMs <= 0 ? intervalMs : Math.ceil(inMs)));
-    return Math.min(this.#everyMs, ...dueInMs);
+    return Math.min(alignedDelay(this.#options.clock, this.#everyMs), ...dueInMs);
   }
 
   /**

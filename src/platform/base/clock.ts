@@ -40,5 +40,22 @@ export const systemClock: Clock = {
     }),
 };
 
+const alignmentMs = 500;
+/** A timer fires within this time of its end: a loop that is called so much early does not wait for the same half second again. */
+const toleranceMs = 2;
+
+/**
+ * Returns the longest delay up to `delayMs` that ends on a common half second: loops that have nothing to do wake the process together,
+ * and not one after another. A shorter delay stays as it is.
+ */
+export function alignedDelay(clock: Pick<Clock, "monotonicMs">, delayMs: number): number {
+  if (delayMs < alignmentMs) {
+    return delayMs;
+  }
+  const nowMs = clock.monotonicMs();
+  const endMs = Math.floor((nowMs + delayMs + toleranceMs) / alignmentMs) * alignmentMs;
+  return Math.ceil(endMs - nowMs);
+}
+
 /** A day in milliseconds. */
 export const dayMs = 86_400_000;

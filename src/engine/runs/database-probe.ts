@@ -8,8 +8,8 @@
 //     it detects a server without free connections although its own is open, and a full disk although the server answers.
 // P4  The probe commits, so it detects a database whose commits wait for a standby that is away. It leaves at most one connection
 //     behind that waits so.
-// P5  A renewed lease is a proof too: it was written and committed. It delays a check, but clears no doubt and ends no failure. Silence
-//     after the question for it counts, so a check that waits for it loses no time.
+// P5  A renewed lease is a proof too: it was written and committed. It takes the place of the check beside it, but clears no doubt and
+//     ends no failure. Silence after its question counts, so a check that waits for it loses no time.
 
 import { alignedDelay, type Clock, over } from "../../platform/base/clock.ts";
 import type { Connection, Connections } from "../../platform/database/database.ts";
@@ -17,7 +17,7 @@ import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { askForRoom, endProbe, probeLimits, readProcessId, runProbe } from "../storage/database-probe.ts";
 
-/** The maximum time from an answer, or from another proof, to the next check. */
+/** The maximum time from an answer, or from the question for another proof, to the next check. */
 const intervalMs = 500;
 /** The time from a repeated failure to the next check. A first failure is followed by a check at once. */
 const retryDelayMs = 250;

@@ -305,6 +305,14 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(JSON.stringify(part)).not.toContain(apiKey);
   });
 
+  test("leaves messages readable when its key is a word in place of one", async () => {
+    provider.close();
+    provider = stage.open({ origin: server.origin, apiKey: "none", clock });
+    const body = JSON.stringify({ error: { message: "none of the models is loaded" } });
+    const [part] = await collect(fail(404, body));
+    expect(part).toMatchObject({ message: expect.stringContaining("none of the models") });
+  });
+
   test("continues after a line that cannot be read", async () => {
     const parts = await collect(
       stage.begin("a", async (wire, sent) => {

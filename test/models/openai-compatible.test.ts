@@ -590,6 +590,14 @@ describe("a refused request", () => {
     expect(part).toMatchObject({ type: "failure", retryable: true, retryAfterMs });
   });
 
+  test.each([
+    [{ "retry-after": "1", "retry-after-ms": "250" }, 250],
+    [{ "retry-after": "1", "retry-after-ms": "soon" }, 1_000],
+  ])("reads the finer of two waits, %j, as %s ms", async (headers, retryAfterMs) => {
+    const [part] = await respondAndCollect(fail(429, "slow down", headers));
+    expect(part).toMatchObject({ type: "failure", retryAfterMs });
+  });
+
   test("has no timeout on the stream itself after the headers have arrived", async () => {
     const gate = Promise.withResolvers<void>();
     fake.respond(async (wire) => {

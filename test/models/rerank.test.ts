@@ -10,7 +10,7 @@ import { fail } from "../fakes/wire-server.ts";
 
 const test = base.extend("stage", () => openStage());
 
-async function openStage(apiKey = "the-key") {
+async function openStage(apiKey = "the-secret-key") {
   const fake = await startFakeReranker();
   onTestFinished(() => fake.close());
   const provider = createHttpReranker({ name: "rerank", baseUrl: fake.baseUrl, apiKey, clock: systemClock });
@@ -25,7 +25,7 @@ test("the request has the wire format, and the best document comes first", async
   const ranking = await reranker.rerank({ ...request, resultsMax: 2 }, never);
   expect(ranking).toMatchObject({ type: "ranking", documents: [{ index: 1 }, { index: 2 }], tokens: 9 });
   const [sent] = fake.requests;
-  expect(sent).toMatchObject({ path: "/v1/rerank", headers: { authorization: "Bearer the-key" } });
+  expect(sent).toMatchObject({ path: "/v1/rerank", headers: { authorization: "Bearer the-secret-key" } });
   expect(sent?.body).toEqual({ model: "small", query: "red fox", documents: request.documents, top_n: 2 });
 });
 
@@ -67,7 +67,7 @@ test("an answer that is not JSON or is too long is invalid", async ({ stage: { f
 
 test("a refusal reports its status and hides the key, a cut may be retried, and an abort closes the socket", async () => {
   const { fake, reranker } = await openStage();
-  fake.respond(fail(401, '{"error":"the-key is wrong"}'), (wire) => wire.cut());
+  fake.respond(fail(401, '{"error":"the-secret-key is wrong"}'), (wire) => wire.cut());
   expect(await reranker.rerank(request, never)).toMatchObject({
     code: "401",
     retryable: false,

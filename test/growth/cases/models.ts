@@ -25,7 +25,7 @@ import { ChatReader } from "../../../src/agent/models/openai-compatible/reader.t
 import { createOpenAiResponses } from "../../../src/agent/models/openai-responses/provider.ts";
 import type { ModelProvider } from "../../../src/agent/models/wire/account.ts";
 import { StreamBounds } from "../../../src/agent/models/wire/bounds.ts";
-import { describeHttpError, describeStreamError, parseRetryAfter } from "../../../src/agent/models/wire/failures.ts";
+import { describeHttpError, describeStreamError, readRetryAfter } from "../../../src/agent/models/wire/failures.ts";
 import { joinTexts } from "../../../src/agent/models/wire/join.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { onMessages } from "../../fakes/anthropic-provider.ts";
@@ -397,9 +397,9 @@ export const modelCases: readonly GrowthCase[] = [
     },
   },
   ...pairs(plainTexts, {
-    "describeHttpError and parseRetryAfter": (text) => [
+    "describeHttpError and readRetryAfter": (text) => [
       describeHttpError(500, text, undefined),
-      parseRetryAfter(text, 0),
+      readRetryAfter({ "retry-after-ms": text, "retry-after": text }, 0),
     ],
     describeStreamError: (text) => describeStreamError({ message: text }),
     decodeInline: (text) => [decodeInline(text), decodeInline(`data:${text};base64,${text}`)],

@@ -1,6 +1,7 @@
 // Describes faults of a provider over HTTP as failures for the agent loop. Pure. The messages may be shown to clients: they
 // name the provider and the kind of failure, never an address or a key.
 
+import type { IncomingHttpHeaders } from "node:http";
 import { parseObject } from "../../../platform/base/json/parse-object.ts";
 import type { ModelFailure, ModelPart } from "../model.ts";
 import { causeOf, isPassing } from "./cause.ts";
@@ -30,10 +31,13 @@ export function findFailure(error: unknown): ModelFailure | undefined {
   return undefined;
 }
 
+/** A shorter key is a word in its place, such as `none` or `ollama` of a local server: hidden, it would make messages unreadable. */
+const keyLengthMin = 8;
+
 /** Removes the key from a failure's message, because some providers quote the key they refused. */
 export function hideKey<Part extends ModelPart>(apiKey: string, part: Part): Part {
-  const isHidden = part.type !== "failure" || apiKey === "";
-  return isHidden ? part : { ...part, message: part.message.replaceAll(apiKey, "[redacted]") };
+  const isShown = part.type !== "failure" || apiKey.length < keyLengthMin;
+  return isShown ? part : { ...part, message: part.message.replaceAll(apiKey, "[redacted]") };
 }
 
 /** Describes a response with an HTTP error status. */
@@ -128,17 +132,20 @@ export function describeApproval(provider: string, tool: string): ModelFailure {
 /** The longest wait that is believed. The log and the wake-up of a parked run take no number without a limit. */
 const retryAfterMsMax = 7 * 24 * 3_600_000;
 
+const decimal = /^\d+(\.\d+)?$/;
+
 /**
- * Returns Retry-After (RFC 9110: seconds or an HTTP date) in milliseconds, from 0 to seven days. Returns undefined when it is
- * missing or invalid. Example: `"1.5"` gives 1500.
+ * Returns how long the provider asks to wait in milliseconds, from 0 to seven days. It reads `retry-after-ms`, which OpenAI and Azure
+ * send too because it is finer, and else `retry-after` (RFC 9110: seconds or an HTTP date). Returns undefined without a valid one.
  */
-export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
-  if (value === undefined) {
-    return undefined;
-  }
-  const text = value.trim();
+export function readRetryAfter(headers: IncomingHttpHeaders, nowMs: number): number | undefined {
+  const { "retry-after-ms": ms, "retry-after": text = "" } = headers;
+  return typeof ms === "string" && decimal.test(ms) ? boundWait(Number(ms)) : parseRetryAfter(text.trim(), nowMs);
+}
+
+function parseRetryAfter(text: string, nowMs: number): number | undefined {
   // Some providers send fractions of a second, which the RFC does not allow.
-  if (/^\d+(\.\d+)?$/.test(text)) {
+  if (decimal.test(text)) {
     return boundWait(Number(text) * 1000);
   }
   // A date begins with its weekday; Date.parse alone would also read "-5" as a year.

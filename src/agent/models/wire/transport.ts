@@ -19,7 +19,7 @@ import {
   describeUnreadable,
   findFailure,
   ProviderFailure,
-  parseRetryAfter,
+  readRetryAfter,
 } from "./failures.ts";
 import type { RecordedExchange, Recorder } from "./recorder.ts";
 
@@ -165,7 +165,7 @@ function awaitResponse(request: ClientRequest, body: string): Promise<IncomingMe
 async function refuseErrors(options: TransportOptions, response: IncomingMessage): Promise<void> {
   const status = response.statusCode ?? 0;
   if (status < 200 || status > 299) {
-    const retryAfterMs = parseRetryAfter(response.headers["retry-after"], options.clock.nowMs());
+    const retryAfterMs = readRetryAfter(response.headers, options.clock.nowMs());
     throw new ProviderFailure(describeHttpError(status, await readErrorBody(response), retryAfterMs));
   }
 }

@@ -115,7 +115,9 @@ export class DatabaseProbe {
     }
     this.#proof = new AbortController();
     const { signal } = this.#proof;
-    await this.#waitSilently(alignedDelay(clock, intervalMs), signal);
+    const waitMs = alignedDelay(clock, intervalMs);
+    // Not one slice too many: the load of this replica may delay the proof.
+    await this.#waitSilently(waitMs, Math.floor(waitMs / sliceMs), signal);
     if (signal.aborted) {
       this.#heard();
     }
@@ -132,19 +134,20 @@ export class DatabaseProbe {
   }
 
   async #countSilence(until: AbortSignal): Promise<void> {
-    await this.#waitSilently(alignedDelay(this.#options.clock, intervalMs), until);
+    const waitMs = alignedDelay(this.#options.clock, intervalMs);
+    await this.#waitSilently(waitMs, Math.ceil(waitMs / sliceMs), until);
     while (!until.aborted) {
-      await this.#waitSilently(sliceMs, until);
+      await this.#waitSilently(sliceMs, 1, until);
     }
   }
 
   /** Counts the slices of a wait, unless it was ended. A wait that lasted longer than it should counts as one: the process paused. */
-  async #waitSilently(waitMs: number, until: AbortSignal): Promise<void> {
+  async #waitSilently(waitMs: number, slices: number, until: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const endMs = clock.monotonicMs() + waitMs;
     await clock.sleep(waitMs, until);
     if (!until.aborted) {
-      this.#silentSlices += clock.monotonicMs() < endMs + sliceMs ? Math.ceil(waitMs / sliceMs) : 1;
+      this.#silentSlices += clock.monotonicMs() < endMs + sliceMs ? slices : 1;
     }
   }
 

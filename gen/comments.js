@@ -8339,7 +8339,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListRunsRequest.page_size",
-  "Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 runs, more read 5,000."
+  "Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 runs, more read 2,500."
  ],
  [
   "runnel.v1.ListRunsRequest.page_token",
@@ -8419,7 +8419,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ListSessionsRequest.page_size",
-  "Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 sessions, more read 5,000."
+  "Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 sessions, more read 2,500."
  ],
  [
   "runnel.v1.ListSessionsRequest.page_token",

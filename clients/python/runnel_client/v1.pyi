@@ -2770,7 +2770,7 @@ class ListRunsRequest(_Message):
     page_size: _int
     """
     Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 runs, more
-    read 5,000.
+    read 2,500.
     """
     page_token: _str
     """`next_page_token` of the previous page, with the same filters; unset means the first page."""
@@ -3294,7 +3294,7 @@ class ListSessionsRequest(_Message):
     page_size: _int
     """
     Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000
-    sessions, more read 5,000.
+    sessions, more read 2,500.
     """
     page_token: _str
     """`next_page_token` of the previous page, with the same filters; unset means the first page."""

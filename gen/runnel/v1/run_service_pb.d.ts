@@ -147,7 +147,7 @@ export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
 
   /**
    * Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 runs, more
-   * read 5,000.
+   * read 2,500.
    *
    * @generated from field: int32 page_size = 2;
    */

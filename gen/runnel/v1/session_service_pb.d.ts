@@ -160,7 +160,7 @@ export declare const GetSessionResponseSchema: GenMessage<GetSessionResponse>;
 export declare type ListSessionsRequest = Message<"runnel.v1.ListSessionsRequest"> & {
   /**
    * Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000
-   * sessions, more read 5,000.
+   * sessions, more read 2,500.
    *
    * @generated from field: int32 page_size = 1;
    */

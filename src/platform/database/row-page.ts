@@ -56,7 +56,7 @@ export interface ReadBound {
  */
 export function readBound(limit: number): ReadBound {
   // Two values, so that connections prepare two statements. A caller of large pages reads a long list.
-  const rowsMax = limit <= 50 ? 1_000 : 5_000;
+  const rowsMax = limit <= 50 ? 1_000 : 2_500;
   return {
     limit: sql`limit (select ${sql.lit(rowsMax)})`,
     edge: sql`offset (select ${sql.lit(rowsMax - 1)}) limit 1`,

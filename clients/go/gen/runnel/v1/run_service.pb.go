@@ -310,7 +310,7 @@ type ListRunsRequest struct {
 	// Id of a session: returns only its runs; unset means the runs of all sessions.
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// Maximum number of runs to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000 runs, more
-	// read 5,000.
+	// read 2,500.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page, with the same filters; unset means the first page.
 	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`

@@ -337,7 +337,7 @@ func (x *GetSessionResponse) GetSession() *Session {
 type ListSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Maximum number of sessions to return: 1 to 250; 0 means 50. A page of large outputs may be shorter. Up to 50 read at most 1,000
-	// sessions, more read 5,000.
+	// sessions, more read 2,500.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page, with the same filters; unset means the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`

@@ -200,6 +200,8 @@ test("it looks again when the first known time has come, and otherwise after a s
   const { promise: looked, resolve: look } = Promise.withResolvers<void>();
   const clock = {
     ...systemClock,
+    // On a half second, where the delays of idle loops end.
+    monotonicMs: () => 0,
     sleep: (delayMs: number, signal?: AbortSignal): Promise<void> => {
       delays.push(delayMs);
       look();

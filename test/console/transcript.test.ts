@@ -114,6 +114,16 @@ test("T5: a message that is being written keeps its end, and is whole when it is
   expect([content.text, content.charsDropped, transcript.rows.length]).toEqual([text, 0, 1]);
 });
 
+test("T5: another limit drops the start of a text that is not complete, and leaves complete ones", () => {
+  const transcript = new Transcript();
+  for (const [index, payload] of [message("complete"), delta("begun "), delta("and not ended")].entries()) {
+    transcript.add(create(RunResultSchema, { sequence: BigInt(index + 1), payload }));
+  }
+  transcript.limitTexts(5);
+  const texts = transcript.rows.map(({ content }) => (content.kind === "message" ? content.text : undefined));
+  expect(texts).toEqual(["complete", "nded"]);
+});
+
 test("a text of 200,000 pieces takes about the memory of its characters", () => {
   const transcript = new Transcript();
   const pieces = 200_000;

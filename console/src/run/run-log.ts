@@ -17,8 +17,10 @@ import type { StreamPhase } from "../lib/stream.ts";
 import { LogEntries, type ReadEntries } from "./log-entries.ts";
 import { Timeline } from "./timeline.ts";
 
-/** More than a model writes in one message. A page may hold three copies of it, and reads a longer text again when it is complete. */
+/** A page may hold three copies of a text that is being written, for hours. It reads a longer one again when it is complete. */
 const liveCharsMax = 1_000_000;
+/** Of a run that is over, a text stays as it is shown while its log arrives. */
+const storedCharsMax = 6_000_000;
 
 /** Brings the entries after the last one of a log, until the returned function is called. */
 export type FollowEntries = (log: RunLog) => () => void;
@@ -67,7 +69,7 @@ export class RunLog {
     this.#follow = follow;
     this.#read = read;
     this.entries = new LogEntries(read, this.notify);
-    this.transcript = new Transcript(read === undefined ? undefined : liveCharsMax);
+    this.transcript = new Transcript(read === undefined ? undefined : storedCharsMax);
   }
 
   readonly getVersion = (): number => this.#version;
@@ -122,8 +124,18 @@ export class RunLog {
     return last && timeOf(last);
   }
 
+  /** Limits the texts that are not complete: of a run that works, and of one that has ended without them. */
+  limitTexts(): void {
+    if (this.#read !== undefined) {
+      this.transcript.limitTexts(liveCharsMax);
+    }
+  }
+
   setPhase(phase: StreamPhase): void {
     this.phase = phase;
+    if (phase.name === "ended") {
+      this.limitTexts();
+    }
     this.notify();
   }
 

@@ -41,12 +41,18 @@ function OneRun({ runId }: { readonly runId: string }) {
   );
   const input = useQuery(RunService.method.getRunInput, { runId }, { staleTime: Number.POSITIVE_INFINITY });
   const run = data?.run;
-  const isOverdue = log.hasEnded && run !== undefined && isActive(run.state);
+  const isWorking = run !== undefined && isActive(run.state);
+  const isOverdue = log.hasEnded && isWorking;
   useEffect(() => {
     if (isOverdue) {
       void refetch();
     }
   }, [isOverdue, refetch]);
+  useEffect(() => {
+    if (isWorking) {
+      log.limitTexts();
+    }
+  }, [isWorking, log]);
   const [isCancelling, setCancelling] = useState(false);
   const title = titleOf(runId, run);
   useEffect(() => setTitle(title), [title]);

@@ -104,6 +104,12 @@ function WithLog({ run, ...parts }: Parts & { readonly run: Run }) {
   const log = useRunLog(run.runId);
   const { onSent } = parts;
   const { hasEnded } = log;
+  const isWorking = isActive(run.state);
+  useEffect(() => {
+    if (isWorking) {
+      log.limitTexts();
+    }
+  }, [isWorking, log]);
   // The log tells of the end before the watch does.
   useEffect(() => {
     if (hasEnded) {

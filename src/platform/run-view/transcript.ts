@@ -29,7 +29,7 @@ export class Transcript {
   hasChildren = false;
   /** The texts to fill, by the sequence of their entry. */
   readonly cut = new Map<number, CutText>();
-  readonly #charsMax: number;
+  #charsMax: number;
   readonly #growing = new GrowingText();
   /** The row that the next piece of text belongs to. */
   #open: Row | undefined;
@@ -40,6 +40,17 @@ export class Transcript {
   /** Without `charsMax`, each text is kept whole. */
   constructor(charsMax = Number.POSITIVE_INFINITY) {
     this.#charsMax = charsMax;
+  }
+
+  /** Gives the texts that are not complete yet another limit. */
+  limitTexts(charsMax: number): void {
+    this.#charsMax = charsMax;
+    for (const row of this.#pieces) {
+      if (row.content.kind === "message") {
+        this.#dropStart(row.content);
+        row.version += 1;
+      }
+    }
   }
 
   /** Adds the next entry of the log. */

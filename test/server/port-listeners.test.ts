@@ -1,9 +1,9 @@
 // A port with several listening sockets: it accepts a crowd sooner, and all else is as with one. O4 is in
 // src/surfaces/http/one-port.ts.
 
-import { connect } from "node:net";
+import { connect, Server } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { listenOnePort } from "../../src/surfaces/http/one-port.ts";
 import { closeAllAfterEach, destroyAfterTest, get, holdResponses, openPort, type TestPort } from "./port-stage.ts";
 
@@ -75,3 +75,16 @@ test("a port that another program has is refused", async () => {
   await expect(listenOnePort({ ...address, handler, listeners })).rejects.toThrow("already in use");
   await expect(listenOnePort({ ...address, handler })).rejects.toThrow("already in use");
 });
+
+// A port that is found, closed and opened again may have got another program in between, which then answers its callers.
+test.runIf(process.platform === "linux")(
+  "a port that the system chooses is never closed before it serves",
+  async () => {
+    const listen = vi.spyOn(Server.prototype, "listen");
+    onTestFinished(() => listen.mockRestore());
+    const { address } = await openPort({ transport: "cleartext", listeners });
+    const asked = listen.mock.calls.map(([place]) => place as unknown);
+    const ports = [0, ...Array.from({ length: listeners - 1 }, () => address.port)];
+    expect(asked).toMatchObject(ports.map((port) => ({ host: address.host, port, reusePort: true })));
+  },
+);

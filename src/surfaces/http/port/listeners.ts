@@ -35,7 +35,10 @@ export interface Listeners {
 export async function openListeners(first: Server, options: ListenersOptions): Promise<Listeners> {
   const { host, connections, accept } = options;
   const reusePort = options.count > 1 && process.platform === "linux";
-  const port = reusePort ? await findFreePort(host, options.port) : options.port;
+  const { port } = options;
+  if (reusePort && port !== 0) {
+    await expectFreePort(host, port);
+  }
   const others = reusePort ? options.count - 1 : 0;
   const servers = [first, ...Array.from({ length: others }, () => createServer(connections, accept))];
   const close = (): void => {
@@ -61,13 +64,16 @@ export async function openListeners(first: Server, options: ListenersOptions): P
   }
 }
 
-/** Sockets that share a port share it with every program of their user. This one fails when another program has the port. */
-async function findFreePort(host: string, port: number): Promise<number> {
+/**
+ * Sockets that share a port share it with every program of their user. This one fails when another program has the port. Port 0 needs
+ * no such check: the system chooses a port that no socket has. A port that was found and then opened again may have got another
+ * program in between, and both would answer its callers.
+ */
+async function expectFreePort(host: string, port: number): Promise<void> {
   const server = createServer();
-  const address = await bind(server, { host, port });
+  await bind(server, { host, port });
   server.close();
   await untilClosed(server);
-  return address.port;
 }
 
 function untilClosed(server: Server): Promise<void> {

@@ -43,9 +43,15 @@ export async function repeat<T>(call: () => Promise<T>, signal: AbortSignal, onF
   }
 }
 
+/** Ends early when the signal aborts, and when the browser is online again. */
 async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
+  const over = new AbortController();
+  await new Promise<unknown>((resolve) => {
     const timer = setTimeout(resolve, delayMs);
-    signal.addEventListener("abort", () => [clearTimeout(timer), resolve()], { once: true });
+    over.signal.addEventListener("abort", () => clearTimeout(timer));
+    const options = { once: true, signal: over.signal };
+    signal.addEventListener("abort", resolve, options);
+    addEventListener("online", resolve, options);
   });
+  over.abort();
 }

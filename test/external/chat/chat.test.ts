@@ -101,6 +101,31 @@ test("an answer continues where it was over a reload, a cut and an expired ticke
   expect(await page.evaluate("JSON.stringify(sessionStorage)")).not.toContain("rt_");
 });
 
+test("an answer continues once the network is back, however long the next attempt would be away", async () => {
+  const { provider, site, line } = await setStage();
+  const goOn = respondInSteps(provider, ["One, ", "two. "]);
+  const { page, tails } = await openChat(site);
+  await send(page, "Count.");
+  await seeAnswer(page, "One,");
+  // From here on no timer of the page ends by itself.
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 60_000);
+  await page.context().setOffline(true);
+  line.cut();
+  await until("the words of a lost connection", async () => {
+    await page.clock.runFor(20);
+    return await page.getByText("The connection is lost. Trying again…").isVisible();
+  });
+  goOn();
+  goOn();
+  const count = tails.length;
+  await page.context().setOffline(false);
+  await until("the next attempt", () => tails.length > count);
+  await page.clock.resume();
+  await seeAnswer(page, "One, two.");
+  expect(provider.requests).toHaveLength(1);
+});
+
 test("a page in React shows the whole answer once although the service is killed, and has words of its own", async () => {
   const site = await startSite(folder);
   const settings = { RUNNEL_SERVER_CORS_ORIGINS: site.origin };

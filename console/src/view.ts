@@ -8,6 +8,8 @@ export interface View {
   readonly path: string;
   readonly title: string;
   readonly component: ComponentType<{ readonly params: Readonly<Record<string, string | undefined>> }>;
+  /** The path of the view to whose link a view at another path belongs. */
+  readonly within?: string;
   /** The view's place in the navigation; a view without one is reached from others. */
   readonly navigation?: {
     readonly icon: IconName;

@@ -14,11 +14,17 @@ export const views: readonly View[] = [
   { path: "/runs", title: "Runs", component: RunsView, navigation: { icon: "runs", key: "g r" } },
   { path: "/runs/:runId", title: "Run", component: lazy(() => import("./run/run-view.tsx")) },
   { path: "/runs/:runId/receipt", title: "Receipt", component: lazy(() => import("./receipt/receipt-view.tsx")) },
-  { path: "/compare", title: "Compare", component: lazy(() => import("./compare/compare-view.tsx")) },
-  { path: "/evaluate", title: "Evaluate runs", component: lazy(() => import("./evaluate/new-evaluation-view.tsx")) },
+  { path: "/compare", title: "Compare", within: "/runs", component: lazy(() => import("./compare/compare-view.tsx")) },
+  {
+    path: "/evaluate",
+    title: "Evaluate runs",
+    within: "/runs",
+    component: lazy(() => import("./evaluate/new-evaluation-view.tsx")),
+  },
   {
     path: "/evaluations/:evaluationId",
     title: "Evaluation",
+    within: "/runs",
     component: lazy(() => import("./evaluate/evaluation-view.tsx")),
   },
   {
@@ -35,6 +41,7 @@ export const views: readonly View[] = [
   {
     path: "/new-session",
     title: "New session",
+    within: "/sessions",
     component: lazy(() => import("./sessions/new-session-view.tsx")),
   },
   {

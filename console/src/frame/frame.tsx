@@ -1,7 +1,7 @@
 // What surrounds every view: navigation, the state of the service, credentials, theme and help.
 
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
-import { Link, useLocation, useRoute } from "wouter";
+import { Link, useLocation } from "wouter";
 import { access } from "../api/access.ts";
 import { serviceState, watchService } from "../api/service-state.ts";
 import { type Theme, theme } from "../lib/preferences.ts";
@@ -95,25 +95,36 @@ function Navigation({ path }: { readonly path: string }) {
   useEffect(() => {
     links.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [path]);
-  const shown = folded.filter((view) => isOpen || `${path}/`.startsWith(`${view.path}/`));
+  const isHere = (view: View): boolean => placesOf(view).some((place) => `${path}/`.startsWith(`${place}/`));
+  const shown = folded.filter((view) => isOpen || isHere(view));
   return (
     <nav ref={links} aria-label="Views">
       {always.map((view) => (
-        <NavigationLink key={view.path} view={view} />
+        <NavigationLink key={view.path} view={view} isHere={isHere(view)} />
       ))}
       <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <Icon name="chevron" />
         More
       </button>
       {shown.map((view) => (
-        <NavigationLink key={view.path} view={view} />
+        <NavigationLink key={view.path} view={view} isHere={isHere(view)} />
       ))}
     </nav>
   );
 }
 
-function NavigationLink({ view: { path, title, navigation } }: { readonly view: View }) {
-  const [isHere] = useRoute(`${path}/*?`);
+/** The paths at which the link of a view is marked. */
+function placesOf({ path }: View): string[] {
+  return [path, ...views.filter(({ within }) => within === path).map((view) => view.path.replace(/\/:.*/, ""))];
+}
+
+function NavigationLink({
+  view: { path, title, navigation },
+  isHere,
+}: {
+  readonly view: View;
+  readonly isHere: boolean;
+}) {
   const Badge = navigation?.badge;
   const Guard = isHere ? undefined : navigation?.guard;
   const link = (

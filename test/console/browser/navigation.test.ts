@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { startService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
 import { expectFit } from "./checks.ts";
 import { expectCalm, openConsole } from "./console-page.ts";
 
@@ -36,6 +37,18 @@ test("views of the operator and of few people are behind More, and stay reachabl
   }
   await page.goto(`${service.url}/console/exchanges`);
   await page.locator('nav [aria-current="page"]', { hasText: "Exchanges" }).waitFor();
+  for (const [path, title] of [
+    ["compare", "Runs"],
+    ["evaluate", "Runs"],
+    ["evaluations/none", "Runs"],
+    ["new-session", "Sessions"],
+    ["new", "New run"],
+  ]) {
+    await page.goto(`${service.url}/console/${path}`);
+    await until(`the link of ${path}`, async () => {
+      return String(await page.locator('nav [aria-current="page"]').allTextContents()) === title;
+    });
+  }
   expectCalm(opened);
 });
 

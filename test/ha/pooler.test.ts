@@ -13,7 +13,8 @@ import { query, testDatabase } from "../harness/database.ts";
 import { findFreePorts } from "../harness/free-ports.ts";
 
 const ignored =
-  "ignore_startup_parameters = extra_float_digits,statement_timeout,lock_timeout,idle_in_transaction_session_timeout";
+  "ignore_startup_parameters = extra_float_digits,statement_timeout,lock_timeout,idle_in_transaction_session_timeout," +
+  "default_transaction_isolation";
 
 /** Starts PgBouncer before a database. Returns the URL of the database behind it. */
 async function startPooler(databaseUrl: string, settings: readonly string[]): Promise<string> {

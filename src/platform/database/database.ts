@@ -127,12 +127,37 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
   };
 }
 
+/** The options of a connection, and the settings that its session begins with. */
+interface SessionConfig extends pg.ClientConfig {
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** A part of pg that its types leave out: what a connection sends when it begins. */
+interface Startup {
+  getStartupConf(): Record<string, string>;
+}
+
+/** A connection with settings of its own, which those of the URL, the login and the database do not replace. */
+class SessionClient extends pg.Client {
+  readonly #settings: SessionConfig["settings"];
+
+  constructor(config?: SessionConfig) {
+    super(config);
+    this.#settings = config?.settings ?? {};
+  }
+
+  getStartupConf(): Record<string, string> {
+    const asked = (pg.Client.prototype as unknown as Startup).getStartupConf.call(this);
+    return { ...asked, ...this.#settings };
+  }
+}
+
 /**
  * A connection to a server that takes writes. A primary that was cut off comes back as a standby, with rows that no other server
  * has. A router may lead there until it notices: a reader would receive results that are lost a second later.
  */
-class PrimaryClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
+class PrimaryClient extends SessionClient {
+  constructor(config?: SessionConfig) {
     super(config);
     this.connection.on("parameterStatus", ({ parameterName, parameterValue }: ParameterStatus) => {
       if (parameterName === "in_hot_standby" && parameterValue === "on") {
@@ -155,7 +180,7 @@ interface Pool {
 
 function openPool(
   { name, size }: { readonly name: string; readonly size: number },
-  config: pg.ClientConfig,
+  config: SessionConfig,
   {
     onConnectionError,
     onStatement,
@@ -163,7 +188,7 @@ function openPool(
     acceptsStandby = false,
   }: ConnectionOptions & { readonly onRefused: () => void },
 ): Pool {
-  const Client = acceptsStandby ? pg.Client : PrimaryClient;
+  const Client = acceptsStandby ? SessionClient : PrimaryClient;
   const pool = new pg.Pool({ ...config, Client, min: 1, max: size, idleTimeoutMillis: 30_000 });
   pool.on("error", onConnectionError);
   pool.on("connect", prepareStatements);
@@ -293,24 +318,38 @@ export function storableText(text: string): string {
   return text.replaceAll("\0", "");
 }
 
+/**
+ * What statements, transactions and values rely on. A login or a database may have other defaults, with which times are read as null
+ * and a transaction does not see what its lock has waited for.
+ */
+const sessionSettings = {
+  DateStyle: "ISO",
+  default_transaction_isolation: "read committed",
+  standard_conforming_strings: "on",
+};
+
 function configure(
   address: DatabaseAddress,
   applicationName: string,
   { connectMs, statementMs, answerMs }: TimeLimits,
-): pg.ClientConfig {
+): SessionConfig {
+  const isLimited = statementMs > 0;
   return {
     ...address,
-    application_name: applicationName,
+    // Only a URL has its own answer to PGSSLMODE.
+    ...(!("connectionString" in address) && { ssl: false }),
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: probeAfterMs,
     types: { getTypeParser: typeParser },
-    ...(statementMs > 0 && {
-      statement_timeout: statementMs,
-      query_timeout: answerMs,
-      idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
-      lock_timeout: lockTimeoutMs,
-    }),
+    ...(isLimited && { query_timeout: answerMs }),
+    settings: {
+      ...sessionSettings,
+      application_name: applicationName,
+      statement_timeout: String(statementMs),
+      idle_in_transaction_session_timeout: String(isLimited ? idleInTransactionTimeoutMs : 0),
+      lock_timeout: String(isLimited ? lockTimeoutMs : 0),
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Connections, openConnections } from "../../src/platform/database/database.ts";
-import { migrate } from "../../src/platform/database/migrate.ts";
+import { listMigrations, migrate } from "../../src/platform/database/migrate.ts";
 import { emptyDatabase, query, testDatabase } from "../harness/database.ts";
 
 interface Column {
@@ -66,6 +66,17 @@ test("two processes that migrate at once apply each migration once", async () =>
   // With nothing to apply, no connection is opened for it.
   const openPatient = () => expect.unreachable();
   expect(await migrate({ ...(both[0] as Connections), openPatient })).toEqual([]);
+});
+
+test("migrations of another program in another schema of the database are not ours", async () => {
+  const url = new URL(await testDatabase());
+  await query(url.href, 'create schema "a service"');
+  onTestFinished(() => query(url.href, 'drop schema "a service" cascade').then(() => {}));
+  url.searchParams.set("options", '-c search_path="a\\ service"');
+  const connections = openConnections({ connectionString: url.href }, { poolSize: 2, onConnectionError: () => {} });
+  onTestFinished(connections.close);
+  expect(await migrate(connections)).toEqual(await listMigrations());
+  expect(await migrate(connections)).toEqual([]);
 });
 
 test("migrations of a newer version do not stop this one and stay unchanged", async () => {

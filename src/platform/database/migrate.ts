@@ -71,13 +71,14 @@ async function isUpToDate(db: Db): Promise<boolean> {
 /** Applies each migration in a transaction of its own. Repeats one that does not get its locks. */
 async function applyMissing(db: Db): Promise<string[]> {
   const ours = await readMigrations();
+  const schema = await findSchema(db);
   const applied: string[] = [];
   for (let attempt = 1; ; ) {
     // The migrator rejects a migration table with more names than files.
     const newer = await listNewer(db, ours);
     const migrations = { ...ours, ...Object.fromEntries(newer.map((name) => [name, { up: refuse }])) };
     const provider = { getMigrations: async () => migrations };
-    const { error, results = [] } = await new Migrator({ db, provider }).migrateUp();
+    const { error, results = [] } = await new Migrator({ db, provider, ...schema }).migrateUp();
     if (error === undefined) {
       if (results.length === 0) {
         return applied;
@@ -93,6 +94,20 @@ async function applyMissing(db: Db): Promise<string[]> {
       throw new Fault("DATABASE_UNAVAILABLE", `migration failed at ${failed}: ${describe(error)}`, { cause: error });
     }
   }
+}
+
+/**
+ * Returns the schema of the migration table, or the one in which it is to be made. Without it the migrator takes a table of any schema for
+ * its own, such as that of another program or of another service of Runnel in the same database.
+ */
+async function findSchema(db: Db): Promise<{ migrationTableSchema?: string }> {
+  const { rows } = await sql<{ name: string | null }>`
+    select coalesce((
+      select nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+      where pg_class.oid = to_regclass('kysely_migration')
+    ), current_schema())::text as name`.execute(db);
+  const name = rows[0]?.name ?? undefined;
+  return name === undefined ? {} : { migrationTableSchema: name };
 }
 
 /** Returns the migrations that a newer version applied: their names sort after all of ours. */

@@ -1,7 +1,7 @@
 // Partitions of the log by day.
 
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { lowestUuid, newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
 import {
@@ -9,7 +9,7 @@ import {
   createPartitions,
   dropPartitionsBefore,
 } from "../../src/platform/database/partition.ts";
-import { openStore, plant } from "../runlog/store.ts";
+import { connect, openStore, plant } from "../runlog/store.ts";
 
 const dayMs = 86_400_000;
 /** 2026-03-01, noon. */
@@ -55,6 +55,19 @@ test("only partitions of days that ended before the time are dropped, and the de
   expect(dropped.toSorted()).toEqual(["run_result_20260301", "run_result_20260302"]);
   expect(await dropPartitionsBefore(db, Date.UTC(2026, 2, 3) + 1)).toEqual([]);
   expect(await partitionOf(db, missed)).toBe("run_result_default");
+});
+
+test("partitions that wait behind a backup hold up no other statement for long", async () => {
+  const { url, db } = await openStore();
+  // A backup locks all tables like this until it ends.
+  const backup = await connect(url).connections.connect("backup");
+  onTestFinished(() => backup.end());
+  await backup.query("begin; lock table run_result_default in access share mode");
+  const startedMs = performance.now();
+  await expect(createPartitions(db, { nowMs, daysAhead: 0 })).rejects.toMatchObject({ code: "55P03" });
+  expect(performance.now() - startedMs).toBeLessThan(3_000);
+  await backup.query("commit");
+  await createPartitions(db, { nowMs, daysAhead: 0 });
 });
 
 test("reading one run, or many with the lateral statement, touches only their partitions", async () => {

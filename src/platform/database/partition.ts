@@ -1,12 +1,15 @@
 // Daily partitions of the log. A run's id carries its creation time, so a day is a range of ids.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { dayMs } from "../base/clock.ts";
 import { lowestUuid } from "../base/ids.ts";
 import type { Db } from "./database.ts";
 
-/** Dropping a partition locks its parent table: give up soon and retry in the next pass. */
-const dropLockTimeoutMs = 500;
+/**
+ * Creating a partition locks the default partition, and dropping one locks the parent table. All later readers and writers wait behind
+ * the lock, and a backup holds it up for hours: give up soon and retry in the next pass.
+ */
+const lockTimeoutMs = 500;
 
 /** Creates the missing partitions of today and of the following days. */
 export async function createPartitions(db: Db, args: { nowMs: number; daysAhead: number }): Promise<void> {
@@ -27,10 +30,7 @@ export async function dropPartitionsBefore(db: Db, beforeMs: number): Promise<st
     if (day === undefined || (day + 1) * dayMs > beforeMs) {
       continue;
     }
-    await db.transaction().execute(async (trx) => {
-      await sql`select set_config('lock_timeout', ${`${dropLockTimeoutMs}ms`}, true)`.execute(trx);
-      await sql`drop table if exists ${sql.id(name)}`.execute(trx);
-    });
+    await changePartitions(db, sql`drop table if exists ${sql.id(name)}`);
     dropped.push(name);
   }
   return dropped;
@@ -59,8 +59,19 @@ export async function countUnpartitionedResults(db: Db): Promise<number> {
 }
 
 async function createPartition(db: Db, day: number): Promise<void> {
-  await sql`create table if not exists ${sql.id(partitionName(day))} partition of run_result
-    for values from (${sql.lit(lowestUuid(day * dayMs))}) to (${sql.lit(lowestUuid((day + 1) * dayMs))})`.execute(db);
+  const name = sql.id(partitionName(day));
+  const [from, to] = [day, day + 1].map((each) => sql.lit(lowestUuid(each * dayMs)));
+  await changePartitions(
+    db,
+    sql`create table if not exists ${name} partition of run_result for values from (${from}) to (${to})`,
+  );
+}
+
+async function changePartitions(db: Db, change: RawBuilder<unknown>): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`select set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`.execute(trx);
+    await change.execute(trx);
+  });
 }
 
 async function listPartitions(db: Db): Promise<string[]> {

@@ -204,7 +204,7 @@ export async function deleteApprovals(
   await untilFewer(rowsMax, () =>
     sql`
       delete from approval where id in (
-        select id from approval where run_id = any(${uuidArray(runs)}::uuid[]) limit ${rowsMax})`.execute(db),
+        select id from approval where run_id = any(${uuidArray(runs)}::uuid[]) limit ${sql.lit(rowsMax)})`.execute(db),
   );
 }
 

@@ -92,7 +92,7 @@ export async function takeDueCallbacks(db: Db, taking: Taking): Promise<DueCallb
       where state = 'pending' and due_time <= now() and client <> all(${exceptClients}::text[]) and id = (
         select first.id from callback as first where first.session = callback.session and first.end_time is null
         order by first.position limit 1)
-      order by due_time limit ${lookedAtMax}
+      order by due_time limit ${sql.lit(lookedAtMax)}
     ), ranked as (
       select id, row_number() over (partition by client order by due_time) as turn_of_client from waiting
     ), due as materialized (
@@ -255,7 +255,7 @@ export async function deleteCallbacks(db: Db, args: { sessions: readonly string[
   do {
     const { numAffectedRows = 0n } = await sql`
       delete from callback where id in (
-        select id from callback where session = any(${sessions}::uuid[]) limit ${args.rowsMax})`.execute(db);
+        select id from callback where session = any(${sessions}::uuid[]) limit ${sql.lit(args.rowsMax)})`.execute(db);
     rows = Number(numAffectedRows);
   } while (rows === args.rowsMax);
 }
@@ -266,6 +266,6 @@ export async function deleteSettledCallbacks(db: Db, args: { keptMs: number; lim
     delete from callback where id in (
       select id from callback
       where state <> 'pending' and end_time < now() - ${args.keptMs} * interval '1 millisecond'
-      order by end_time limit ${args.limit})`.execute(db);
+      order by end_time limit ${sql.lit(args.limit)})`.execute(db);
   return Number(numAffectedRows);
 }

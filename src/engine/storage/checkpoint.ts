@@ -73,6 +73,6 @@ export async function deleteIdleCheckpoints(
       select checkpoint.run_id from checkpoint join run on run.id = checkpoint.run_id
       where checkpoint.run_id < ${args.createdBefore}
         and run.end_time < now() - ${args.endedMs} * interval '1 millisecond'
-      order by checkpoint.run_id limit ${args.limit})`.execute(db);
+      order by checkpoint.run_id limit ${sql.lit(args.limit)})`.execute(db);
   return Number(numAffectedRows);
 }

@@ -32,7 +32,7 @@ export async function listErasableSessions(
     select id, client from session
     where delete_time < ${cutoff} and not exists (
       select from run where run.session = session.id and (run.end_time is null or run.end_time >= ${cutoff}))
-    order by delete_time limit ${args.limit}`.execute(db);
+    order by delete_time limit ${sql.lit(args.limit)}`.execute(db);
   return rows;
 }
 
@@ -80,6 +80,6 @@ export async function deleteUsageBefore(db: Db, daysKept: number): Promise<void>
 
 async function listRunIds(db: Db, sessions: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from run where session = any(${uuidArray(sessions)}::uuid[]) limit ${erasedRowsMax}`.execute(db);
+    select id from run where session = any(${uuidArray(sessions)}::uuid[]) limit ${sql.lit(erasedRowsMax)}`.execute(db);
   return rows.map(({ id }) => id);
 }

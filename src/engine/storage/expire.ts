@@ -37,7 +37,7 @@ export async function expireSessions(
       select id, create_time from session
       where coalesce(delete_time, 'infinity') = 'infinity' and create_time < ${cutoff}
         and (create_time, id) > (${after.createTime}::timestamptz, ${after.id}::uuid)
-      order by create_time, id limit ${limit}
+      order by create_time, id limit ${sql.lit(limit)}
     ), due as materialized (
       select session.id from looked cross join lateral (
         select id from session where id = looked.id and coalesce(delete_time, 'infinity') = 'infinity' and (

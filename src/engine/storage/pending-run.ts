@@ -48,7 +48,7 @@ export async function queuePendingRuns(db: Db, limit: number): Promise<QueuedRun
         ) as first
         where not exists (
           select from run where session = each.session and status in ('queued', 'running', 'waiting'))
-        limit ${limit}
+        limit ${sql.lit(limit)}
       ), held as materialized (
         select next.id, next.session from next cross join lateral (
           select from session where session.id = next.session for no key update skip locked

@@ -52,7 +52,7 @@ export async function listDeletedSessions(
     from session
     where client = ${args.client} and name = ${args.name} and delete_time is not null
       and id > ${args.after ?? "00000000-0000-0000-0000-000000000000"}
-    order by id limit ${args.limit}`.execute(db);
+    order by id limit ${sql.lit(args.limit)}`.execute(db);
   return rows;
 }
 
@@ -69,7 +69,12 @@ export async function listRunIdsOf(
   db: Db,
   args: { session: string; after: string | undefined; limit: number },
 ): Promise<string[]> {
-  let query = db.selectFrom("run").select("id").where("session", "=", args.session).orderBy("id").limit(args.limit);
+  let query = db
+    .selectFrom("run")
+    .select("id")
+    .where("session", "=", args.session)
+    .orderBy("id")
+    .limit(sql.lit(args.limit));
   if (args.after !== undefined) {
     query = query.where("id", ">", args.after);
   }

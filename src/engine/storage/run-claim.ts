@@ -45,13 +45,13 @@ export async function claimRuns(db: Db, args: Claim): Promise<StartedRun[]> {
     sql`
       with next_clients as materialized (
         with recursive each (client) as (${clientsAfter(afterClient)})
-        select client from each where client is not null limit ${clientsPerClaim}
+        select client from each where client is not null limit ${sql.lit(clientsPerClaim)}
       ), clients as (
         select client from next_clients
         union
         (with recursive each (client) as (${clientsAfter("")})
         select client from each where client is not null
-        limit ${clientsPerClaim} - (select count(*) from next_clients))
+        limit ${sql.lit(clientsPerClaim)} - (select count(*) from next_clients))
       ), due as (
         select due.* from clients cross join lateral (
           select id, wake_at, row_number() over (order by priority desc, wake_at) as turn_of_client from (

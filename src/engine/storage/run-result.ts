@@ -185,7 +185,7 @@ export async function readResultsOfRuns(
     cross join lateral (
       select sequence, payload from run_result
       where run_result.run_id = watched.run_id and sequence > watched.after
-      order by sequence limit ${args.limitPerRun}
+      order by sequence limit ${sql.lit(args.limitPerRun)}
     ) as result
     order by watched.place, result.sequence`.execute(db);
   return rows;

@@ -43,7 +43,7 @@ export async function listNewRuns(
       from (
         select * from run
         where id > greatest((select run_id from run_text_cursor), ${after ?? lowestUuid(0)}::uuid)
-        order by id limit ${limit}
+        order by id limit ${sql.lit(limit)}
       ) as looked
     ) as run order by run.id`.execute(db);
   return { unread: rows.filter((row) => row.is_unread), last: rows.at(-1)?.id, isFull: rows.length === limit };
@@ -55,7 +55,7 @@ export async function listEndedRuns(db: Db, limit: number): Promise<UnreadRun[]>
     select run.* from (select run_id from run_text where not is_final order by run_id offset 0) as open
     cross join lateral (
       select id, session, input, terminal, failure, true as has_ended from run where id = open.run_id and end_time is not null limit 1
-    ) as run limit ${limit}`.execute(db);
+    ) as run limit ${sql.lit(limit)}`.execute(db);
   return rows;
 }
 
@@ -77,7 +77,7 @@ export async function listMessagesOfRuns(
     from ${parameterRows(runs, { id: ["uuid", ({ id }) => id], session: ["uuid", ({ session }) => session] })} as asked
     cross join lateral (
       select position, run_id, message from transcript
-      where transcript.session = asked.session order by position desc limit ${newestMax}
+      where transcript.session = asked.session order by position desc limit ${sql.lit(newestMax)}
     ) as newest where newest.run_id = asked.id order by asked.id, newest.position`.execute(db);
   const byRun = Map.groupBy(rows, ({ id }) => id);
   return new Map([...byRun].map(([id, found]) => [id, found.map(({ message }) => message)]));
@@ -162,7 +162,7 @@ export async function searchRunTexts(db: Db, search: TextSearch, page: RunPage):
   const newest = sql`
     select run_id, text from (
       select run_id, text, words from run_text
-      where client collate "C" = ${client} and run_id < ${page.before ?? highestUuid}::uuid order by run_id desc limit ${newestMax}
+      where client collate "C" = ${client} and run_id < ${page.before ?? highestUuid}::uuid order by run_id desc limit ${sql.lit(newestMax)}
     ) as newest where words @@ ${asked}`;
   const first = await findRuns(db, newest, search, page);
   const all = sql`

@@ -54,7 +54,7 @@ export async function readTreePlace(
 ): Promise<TreePlace> {
   const { rows } = await sql<TreePlace>`
     select depth, (
-      select count(*)::float8 from (select from run as other where other.root_run_id = coalesce(run.root_run_id, run.id) limit ${runsMax}) as counted
+      select count(*)::float8 from (select from run as other where other.root_run_id = coalesce(run.root_run_id, run.id) limit ${sql.lit(runsMax)}) as counted
     ) as runs from run where id = ${runId}`.execute(db);
   return rows[0] as TreePlace;
 }
@@ -197,7 +197,7 @@ export interface TreeCheck {
 /** Returns runs to look at, after a position. */
 export async function listTreeChecks(db: Db, { after, limit }: { after: number; limit: number }): Promise<TreeCheck[]> {
   const { rows } = await sql<TreeCheck>`
-    select position, run_id as "runId" from tree_check where position > ${after} order by position limit ${limit}`.execute(
+    select position, run_id as "runId" from tree_check where position > ${after} order by position limit ${sql.lit(limit)}`.execute(
     db,
   );
   return rows;

@@ -367,7 +367,7 @@ export async function lockOrphanedRuns(trx: Transaction, limit: number): Promise
       not(exists(selectFrom("replica").select("replica.id").whereRef("replica.id", "=", "run.owner"))),
     )
     .orderBy("id")
-    .limit(limit)
+    .limit(sql.lit(limit))
     .forUpdate()
     .skipLocked()
     .execute();
@@ -381,7 +381,7 @@ export async function lockOverdueRuns(trx: Transaction, args: { marginMs: number
     .where("status", "=", literal("running"))
     .where("deadline", "<", sql<Date>`now() - ${args.marginMs} * interval '1 millisecond'`)
     .orderBy("id")
-    .limit(args.limit)
+    .limit(sql.lit(args.limit))
     .forUpdate()
     .skipLocked()
     .execute();

@@ -84,7 +84,7 @@ export async function listDueSchedules(db: Db, limit: number): Promise<DueSchedu
   return await schedules(db)
     .where("next_time", "<=", sql<Date>`now()`)
     .orderBy("next_time")
-    .limit(limit)
+    .limit(sql.lit(limit))
     .$narrowType<{ next_time: Date }>()
     .execute();
 }

@@ -338,7 +338,7 @@ function countEntries({ index, rows, growsAs }: Entries): RawBuilder<number> {
     select case when entries.reltuples > ${countedMax}
       then round(entries.reltuples::float8 / greatest(grown.relpages, 1)
         * pg_relation_size(grown.oid) / current_setting('block_size')::int8)
-      else (select count(*) from (select ${rows} limit ${2 * countedMax}) as first) end::float8
+      else (select count(*) from (select ${rows} limit ${sql.lit(2 * countedMax)}) as first) end::float8
     from pg_class as entries, pg_class as grown
     where entries.oid = ${index}::regclass and grown.oid = ${growsAs}::regclass)`;
 }

@@ -142,7 +142,7 @@ export async function deleteStateOfSessions(
   do {
     const { numAffectedRows = 0n } = await sql`
       delete from state_value where (owner, key) in (
-        select owner, key from state_value where session = any(${uuidArray(sessions)}::uuid[]) limit ${rowsMax})`.execute(
+        select owner, key from state_value where session = any(${uuidArray(sessions)}::uuid[]) limit ${sql.lit(rowsMax)})`.execute(
       db,
     );
     rows = Number(numAffectedRows);

@@ -123,7 +123,7 @@ export async function deleteToolCalls(db: Db, args: { runs: readonly string[]; r
   do {
     const { numAffectedRows = 0n } = await sql`
       delete from tool_call where (run_id, turn, position) in (
-        select run_id, turn, position from tool_call where run_id = any(${runs}::uuid[]) limit ${args.rowsMax})`.execute(
+        select run_id, turn, position from tool_call where run_id = any(${runs}::uuid[]) limit ${sql.lit(args.rowsMax)})`.execute(
       db,
     );
     rows = Number(numAffectedRows);
@@ -140,6 +140,6 @@ export async function deleteIdleToolCalls(
       select tool_call.run_id, tool_call.turn, tool_call.position from tool_call join run on run.id = tool_call.run_id
       where tool_call.run_id < ${args.createdBefore}
         and run.end_time < now() - ${args.endedMs} * interval '1 millisecond'
-      order by tool_call.run_id limit ${args.limit})`.execute(db);
+      order by tool_call.run_id limit ${sql.lit(args.limit)})`.execute(db);
   return Number(numAffectedRows);
 }

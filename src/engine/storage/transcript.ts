@@ -75,7 +75,7 @@ export async function readTranscriptPage(
       (sum(octet_length(message)) over (order by ${order}) - octet_length(message))::float8 as bytes_before
     from (
       select position, run_id, message from transcript
-      where session = ${session} and ${isFollowing} order by ${order} limit ${rowsMax + 1}
+      where session = ${session} and ${isFollowing} order by ${order} limit ${sql.lit(rowsMax + 1)}
     ) as following`.execute(db);
   const fitting = rows.filter((row, index) => index < rowsMax && row.bytes_before < bytesMax);
   return { rows: fitting, hasMore: fitting.length < rows.length };
@@ -204,7 +204,7 @@ export async function deleteTranscript(db: Db, args: { session: string; rowsMax:
   do {
     const { numAffectedRows = 0n } = await sql`
       delete from transcript where session = ${args.session} and position in (
-        select position from transcript where session = ${args.session} limit ${args.rowsMax})`.execute(db);
+        select position from transcript where session = ${args.session} limit ${sql.lit(args.rowsMax)})`.execute(db);
     rows = Number(numAffectedRows);
   } while (rows === args.rowsMax);
 }

@@ -72,7 +72,7 @@ async function foldSome(trx: Transaction): Promise<number> {
   const amounts = sql.join(amountColumns.map((column) => sql.ref(column)));
   const { rows } = await sql<{ folded: number }>`
     with ended as materialized (
-      delete from ended_run where position in (select position from ended_run order by position limit ${runsPerFold})
+      delete from ended_run where position in (select position from ended_run order by position limit ${sql.lit(runsPerFold)})
       returning run_id, first_text_ms
     ), spread as materialized (${inPeriods(sql`ended`)}), name as (
       select asked.*, known.client is not null or row_number() over (
@@ -234,7 +234,7 @@ export async function readUsage(db: Db, query: UsageQuery): Promise<UsageSum[]> 
     with chosen as materialized (
       select ${read}, ${groupBy === undefined ? sql`''` : sql.ref(groupBy)} as own_name from usage_sum where ${isAsked(query)}
     ), top as materialized (
-      select own_name as name from chosen group by 1 order by sum(completed + failed + cancelled) desc, 1 limit ${seriesMax}
+      select own_name as name from chosen group by 1 order by sum(completed + failed + cancelled) desc, 1 limit ${sql.lit(seriesMax)}
     ), named as materialized (
       select top.name, chosen.* from chosen left join top on top.name = own_name
     ), counted as (${withTimes ? filledBuckets : noBuckets}), summed as (

@@ -93,7 +93,11 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
     }
   };
   const watched = { ...options, onRefused };
-  const main = openPool({ name: "main", size: options.poolSize }, configure(address, "runnel", usualLimits), watched);
+  const main = openPool(
+    { name: "main", size: options.poolSize },
+    configure(address, "runnel", usualLimits, plannedOnce),
+    watched,
+  );
   const control = openPool(
     { name: "control", size: controlPoolSize },
     configure(address, "runnel control", controlLimits),
@@ -328,10 +332,18 @@ const sessionSettings = {
   standard_conforming_strings: "on",
 };
 
+/**
+ * Plans a statement once, and not for the values of each call: to many statements of callers that seems to cost less, and the planning
+ * costs more than their rows. Limits that do not change stand in the statement, so that its plan knows them. Claims are planned for
+ * their values: how many runs they take changes the plan.
+ */
+const plannedOnce = { plan_cache_mode: "force_generic_plan" };
+
 function configure(
   address: DatabaseAddress,
   applicationName: string,
   { connectMs, statementMs, answerMs }: TimeLimits,
+  moreSettings: SessionConfig["settings"] = {},
 ): SessionConfig {
   const isLimited = statementMs > 0;
   return {
@@ -345,6 +357,7 @@ function configure(
     ...(isLimited && { query_timeout: answerMs }),
     settings: {
       ...sessionSettings,
+      ...moreSettings,
       application_name: applicationName,
       statement_timeout: String(statementMs),
       idle_in_transaction_session_timeout: String(isLimited ? idleInTransactionTimeoutMs : 0),

@@ -44,7 +44,7 @@ export async function deleteUnpartitionedBefore(db: Db, args: { beforeMs: number
   const { numAffectedRows = 0n } = await sql`
     delete from run_result_default where (run_id, sequence) in (
       select run_id, sequence from run_result_default where run_id < ${lowestUuid(Math.max(0, args.beforeMs))}
-      limit ${args.limit})`.execute(db);
+      limit ${sql.lit(args.limit)})`.execute(db);
   return Number(numAffectedRows);
 }
 
@@ -54,7 +54,9 @@ const unpartitionedMax = 1_000;
 /** Returns the number of rows in the default partition, at most 1,000. Any row means that a maintenance pass was missed. */
 export async function countUnpartitionedResults(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from (select from run_result_default limit ${unpartitionedMax}) as first`.execute(db);
+    select count(*) as count from (select from run_result_default limit ${sql.lit(unpartitionedMax)}) as first`.execute(
+    db,
+  );
   return rows[0]?.count ?? 0;
 }
 

@@ -58,7 +58,7 @@ export async function listModelCalls(
       select * from model_call
       where run_id = ${runId} and (${turn ?? null}::int is null or turn = ${turn ?? null}::int)
         and id > ${after ?? "00000000-0000-0000-0000-000000000000"}::uuid
-      order by run_id, id limit ${rowsMax + 1}
+      order by run_id, id limit ${sql.lit(rowsMax + 1)}
     ) as following order by id`.execute(db);
   const page = rows.slice(0, rowsMax).filter(({ bytes_before }) => Number(bytes_before) < bytesMax);
   return { rows: page, hasMore: page.length < rows.length };
@@ -73,7 +73,9 @@ export async function deleteModelCalls(
   while (deleted === rowsMax) {
     const { numAffectedRows = 0n } = await sql`
       delete from model_call where id in (
-        select id from model_call where run_id = any(${uuidArray(runs)}::uuid[]) limit ${rowsMax})`.execute(db);
+        select id from model_call where run_id = any(${uuidArray(runs)}::uuid[]) limit ${sql.lit(rowsMax)})`.execute(
+      db,
+    );
     deleted = Number(numAffectedRows);
   }
 }
@@ -85,6 +87,6 @@ export async function deleteModelCallsBefore(
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from model_call where id in (
-      select id from model_call where id < ${createdBefore}::uuid order by id limit ${limit})`.execute(db);
+      select id from model_call where id < ${createdBefore}::uuid order by id limit ${sql.lit(limit)})`.execute(db);
   return Number(numAffectedRows);
 }

@@ -124,7 +124,9 @@ export async function insertAgentNonce(
 export async function deleteExpiredAgentNonces(db: Db, { limit }: { limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from agent_nonce where nonce in (
-      select nonce from agent_nonce where expire_time < now() order by expire_time limit ${limit})`.execute(db);
+      select nonce from agent_nonce where expire_time < now() order by expire_time limit ${sql.lit(limit)})`.execute(
+    db,
+  );
   return Number(numAffectedRows);
 }
 

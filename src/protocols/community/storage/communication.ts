@@ -61,6 +61,6 @@ export async function deleteOldCommunications(
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from communication where id in (
-      select id from communication where id < ${createdBefore}::uuid order by id limit ${limit})`.execute(db);
+      select id from communication where id < ${createdBefore}::uuid order by id limit ${sql.lit(limit)})`.execute(db);
   return Number(numAffectedRows);
 }

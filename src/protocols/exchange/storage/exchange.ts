@@ -106,7 +106,7 @@ export async function listExchanges(
   const before = args.before === undefined ? sql`` : sql` and exchange.session < ${args.before}`;
   const { rows } = await sql<ExchangeRow>`
     select ${shown} from ${exchanges} where exchange.client collate "C" = ${args.client}${before}
-    order by exchange.session desc limit ${args.limit}`.execute(db);
+    order by exchange.session desc limit ${sql.lit(args.limit)}`.execute(db);
   return rows;
 }
 
@@ -236,12 +236,14 @@ export async function deleteExchanges(
     sql`
       delete from exchange_command where (session, sequence, position) in (
         select session, sequence, position from exchange_command where session = any(${ids}::uuid[])
-        limit ${rowsMax})`.execute(db),
+        limit ${sql.lit(rowsMax)})`.execute(db),
   );
   await untilFewer(rowsMax, () =>
     sql`
       delete from exchange_inbox where (session, sequence) in (
-        select session, sequence from exchange_inbox where session = any(${ids}::uuid[]) limit ${rowsMax})`.execute(db),
+        select session, sequence from exchange_inbox where session = any(${ids}::uuid[]) limit ${sql.lit(rowsMax)})`.execute(
+      db,
+    ),
   );
   await sql`delete from exchange where session = any(${ids}::uuid[])`.execute(db);
 }

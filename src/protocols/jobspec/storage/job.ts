@@ -140,7 +140,7 @@ export async function deleteBareJobs(db: Db, args: { createdBefore: string; limi
     delete from job where id in (
       select id from job where id < ${args.createdBefore}
         and not exists (select from session where session.job = job.id)
-      order by id limit ${args.limit})
+      order by id limit ${sql.lit(args.limit)})
     returning id`.execute(db);
   return rows.length;
 }

@@ -51,7 +51,9 @@ export async function listTrustEvents(
 export async function deleteTrustEvents(db: Db, args: { createdBefore: string; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from trust_event where id in (
-      select id from trust_event where id < ${args.createdBefore} order by id limit ${args.limit})`.execute(db);
+      select id from trust_event where id < ${args.createdBefore} order by id limit ${sql.lit(args.limit)})`.execute(
+    db,
+  );
   return Number(numAffectedRows);
 }
 
@@ -62,6 +64,6 @@ export async function deleteSurplusRefusals(db: Db, args: { kept: number; limit:
       select id from trust_event
       where type = ${refusal} and id <= (
         select id from trust_event where type = ${refusal} order by id desc offset ${args.kept} limit 1)
-      order by id limit ${args.limit})`.execute(db);
+      order by id limit ${sql.lit(args.limit)})`.execute(db);
   return Number(numAffectedRows);
 }

@@ -173,7 +173,7 @@ export async function deleteExpiredArtifacts(db: Db, args: { limit: number }): P
     delete from artifact where (client, artifact_id) in (
       select client, artifact_id from artifact
       where expire_time <= now() or (not is_complete and create_time < now() - interval '1 day')
-      limit ${args.limit})`.execute(db);
+      limit ${sql.lit(args.limit)})`.execute(db);
   return Number(numAffectedRows);
 }
 

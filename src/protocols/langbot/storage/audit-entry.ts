@@ -21,6 +21,8 @@ export async function insertAuditEntry(db: Db | Transaction, entry: NewAuditEntr
 export async function deleteAuditEntries(db: Db, args: { createdBefore: string; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from audit_entry where id in (
-      select id from audit_entry where id < ${args.createdBefore} order by id limit ${args.limit})`.execute(db);
+      select id from audit_entry where id < ${args.createdBefore} order by id limit ${sql.lit(args.limit)})`.execute(
+    db,
+  );
   return Number(numAffectedRows);
 }

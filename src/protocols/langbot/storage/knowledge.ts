@@ -155,7 +155,7 @@ export async function searchKnowledge(db: Db, query: KnowledgeQuery): Promise<Kn
         where client = ${client} and kb_id = ${kbId} and search @@ words and not exists (
           select from jsonb_each(${filters}::jsonb) as wanted where members -> wanted.key is distinct from wanted.value
         )
-        order by score desc, entry_id limit ${rowsMax}
+        order by score desc, entry_id limit ${sql.lit(rowsMax)}
       ), counted as (
         select best.*, sum(octet_length(content) + octet_length(metadata)) over (
           order by score desc, entry_id rows between unbounded preceding and 1 preceding

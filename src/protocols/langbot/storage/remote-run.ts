@@ -152,13 +152,15 @@ export async function deleteRemoteRuns(
   await untilFewer(rowsMax, () =>
     sql`
       delete from result_verdict where (run_id, position) in (
-        select run_id, position from result_verdict where run_id = any(${ids}::uuid[]) limit ${rowsMax})`.execute(db),
+        select run_id, position from result_verdict where run_id = any(${ids}::uuid[]) limit ${sql.lit(rowsMax)})`.execute(
+      db,
+    ),
   );
   await untilFewer(rowsMax, () =>
     sql`
       delete from artifact where (client, artifact_id) in (
         select client, artifact_id from artifact
-        where run_id = any(${ids}::uuid[]) and scope is null limit ${rowsMax})`.execute(db),
+        where run_id = any(${ids}::uuid[]) and scope is null limit ${sql.lit(rowsMax)})`.execute(db),
   );
   await sql`delete from agent_event where run_id = any(${ids}::uuid[]) and scope is null`.execute(db);
   await sql`delete from remote_run where run_id = any(${ids}::uuid[])`.execute(db);

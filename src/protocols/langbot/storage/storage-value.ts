@@ -189,7 +189,7 @@ export async function deleteStalePieces(db: Db, args: { ageMs: number; limit: nu
         and not exists (select from storage_piece as later
           where later.owner = piece.owner and later.key = piece.key and later.version = piece.version
             and later.create_time >= ${cutoff} and later.create_time < 'infinity')
-      order by create_time limit ${args.limit}
+      order by create_time limit ${sql.lit(args.limit)}
     ), kept as (
       update storage_piece as piece set create_time = 'infinity' from found where found.is_finished and ${isFound}
     ), deleted as (

@@ -8,7 +8,7 @@ export async function deleteUnseenWorkerSessions(db: Db, args: { ageMs: number; 
   const { numAffectedRows = 0n } = await sql`
     delete from worker_session where id in (
       select id from worker_session where seen_time < now() - ${args.ageMs} * interval '1 millisecond'
-      order by seen_time limit ${args.limit})`.execute(db);
+      order by seen_time limit ${sql.lit(args.limit)})`.execute(db);
   return Number(numAffectedRows);
 }
 
@@ -17,6 +17,6 @@ export async function deleteOldForwardedReports(db: Db, args: { ageMs: number; l
   const { numAffectedRows = 0n } = await sql`
     delete from forwarded_report where id in (
       select id from forwarded_report where create_time < now() - ${args.ageMs} * interval '1 millisecond'
-      order by create_time limit ${args.limit})`.execute(db);
+      order by create_time limit ${sql.lit(args.limit)})`.execute(db);
   return Number(numAffectedRows);
 }

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { type DatabaseAddress, openConnections } from "../../src/platform/database/database.ts";
+import { isOutage } from "../../src/platform/database/errors.ts";
 import { ownDatabase, query } from "../harness/database.ts";
 import { addSession, connect } from "../runlog/store.ts";
 
@@ -62,6 +63,17 @@ test("a connection has its own name and limits, whatever the URL says", async ()
   onTestFinished(() => client.end());
   const { rows } = await client.query("select current_setting('application_name') as name, pg_sleep(0.01)");
   expect(rows[0]).toMatchObject({ name: "runnel probe" });
+});
+
+test("a statement that Postgres ends at the longest limit of the database may be repeated", async () => {
+  const { db } = connect(await ownDatabase());
+  await db.connection().execute(async (connection) => {
+    // The limit of transactions is in Postgres 17 and newer.
+    await sql`select set_config(max(name), '50ms', false) from pg_settings
+      where name in ('statement_timeout', 'transaction_timeout')`.execute(connection);
+    const error = await sql`select pg_sleep(10)`.execute(connection).catch((reason: unknown) => reason);
+    expect(isOutage(error)).toBe(true);
+  });
 });
 
 test("the embedded Postgres is reached where the environment asks for encryption", async () => {

@@ -24,9 +24,10 @@ export function isLostRace(error: unknown): boolean {
 
 const lostRaceStates = /^(40001|40P01|55P03)$/;
 
-// SQLSTATEs: 08 connection · 25006 read only, after a failover · 25P03 idle in transaction · 40001, 40P01, 55P03 lost against
-// another transaction · 53 no resources (disk, connections) · 57P the server ends · 57014 statement timeout.
-const outageStates = /^(08...|25006|25P03|40001|40P01|53...|55P03|57P..|57014)$/;
+// SQLSTATEs: 08 connection · 25006 read only, after a failover · 25P03 idle in transaction, 25P04 transaction timeout · 28, 3D000 no
+// login, as while a password is replaced · 40001, 40P01, 55P03 lost against another transaction · 53 no resources (disk, connections) ·
+// 57P the server ends · 57014 statement timeout.
+const outageStates = /^(08...|25006|25P0[34]|28...|3D000|40001|40P01|53...|55P03|57P..|57014)$/;
 const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** Messages of pg about a connection that it closed, or could not open in time; these errors carry no code. */
 const brokenConnection =

@@ -45,6 +45,32 @@ test("a server without free connections loses nothing that was promised", {
   expect(await member.stop()).toBe(0);
 });
 
+// As while a password is replaced, or a new primary has other rules for logins.
+test("a login that is refused for a while loses nothing that was promised", {
+  timeout: connectionsTimeoutMs,
+}, async () => {
+  const databaseUrl = await testDatabase();
+  const user = await limitedUser(databaseUrl, connectionsMax);
+  const { member, probes } = await startOn(user.url);
+  const load = await startLoad(member, { runs: 8, message: "words=150 pace=60" });
+  await load.flows();
+
+  await query(
+    databaseUrl,
+    `alter role ${user.name} nologin;
+     select pg_terminate_backend(pid) from pg_stat_activity where usename = '${user.name}'`,
+  );
+  const refusedAtMs = performance.now();
+  expect(await probes.notReadySince(refusedAtMs)).toBeLessThan(offMaxMs);
+  await query(databaseUrl, `alter role ${user.name} login`);
+  const admittedAtMs = performance.now();
+  expect(await probes.readySince(admittedAtMs)).toBeLessThan(onMaxMs);
+
+  await load.expectNothingLost(databaseUrl);
+  expect([...load.codes].filter((code) => code !== status.UNAVAILABLE)).toEqual([]);
+  expect(await member.stop()).toBe(0);
+});
+
 class Others {
   readonly #url: string;
   readonly #clients = new Set<pg.Client>();

@@ -19,7 +19,7 @@ import { systemClock } from "../../src/platform/base/clock.ts";
 import { resolveSettings } from "../../src/platform/config/resolve.ts";
 import type { ServerFacts } from "../../src/platform/database/probe.ts";
 import { makeCertificates } from "../harness/certificates.ts";
-import { testDatabase } from "../harness/database.ts";
+import { limitedUser, testDatabase } from "../harness/database.ts";
 import { ownFolder } from "./command.ts";
 
 const mebibyte = 1_048_576;
@@ -27,6 +27,7 @@ const dayMs = 86_400_000;
 const sound: ServerFacts = {
   version: "18.4",
   versionNumber: 180_004,
+  encoding: "UTF8",
   fsync: "on",
   fullPageWrites: "on",
   synchronousCommit: "on",
@@ -131,6 +132,20 @@ test("a server that is too old or read-only fails", () => {
     outcome: "fail",
     found: expect.stringContaining("standby"),
   });
+});
+
+test.each([
+  ["UTF8", "ok"],
+  ["SQL_ASCII", "ok"],
+  ["LATIN1", "fail"],
+] as const)("a database with the encoding %s is judged %s", (encoding, outcome) => {
+  expect(judgeServer({ ...sound, encoding }, "it").outcome).toBe(outcome);
+});
+
+test("the limit of a role counts where it is lower than that of the server", async () => {
+  const { url } = await limitedUser(await testDatabase(), 9);
+  const find = await examineAhead(0, { DATABASE_URL: url });
+  expect(find("connections")).toMatchObject({ outcome: "fail", found: expect.stringMatching(/^9 for users, 0 taken/) });
 });
 
 test("connections of other programs reduce the available ones", () => {

@@ -45,10 +45,10 @@ export async function ownDatabase(): Promise<string> {
 }
 
 /** Returns the URL of a database without any table. It is dropped with the test. */
-export async function emptyDatabase(): Promise<string> {
+export async function emptyDatabase(options = ""): Promise<string> {
   const server = inject("databaseUrl");
   const name = `runnel_empty_${processTag}_${++cloneCount}`;
-  await createDatabase(server, name, undefined);
+  await onServer(server, `create database ${pg.escapeIdentifier(name)} ${options}`);
   onTestFinished(() => dropDatabase(server, name));
   return databaseUrl(server, name);
 }

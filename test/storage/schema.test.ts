@@ -68,6 +68,16 @@ test("two processes that migrate at once apply each migration once", async () =>
   expect(await migrate({ ...(both[0] as Connections), openPatient })).toEqual([]);
 });
 
+test("a database whose encoding lacks characters is refused", async () => {
+  const url = await emptyDatabase("encoding LATIN1 locale 'C' template template0");
+  const connections = openConnections({ connectionString: url }, { poolSize: 2, onConnectionError: () => {} });
+  onTestFinished(connections.close);
+  await expect(migrate(connections)).rejects.toMatchObject({
+    reason: "CONFIG_INVALID",
+    message: expect.stringContaining("the encoding LATIN1"),
+  });
+});
+
 test("migrations of another program in another schema of the database are not ours", async () => {
   const url = new URL(await testDatabase());
   await query(url.href, 'create schema "a service"');

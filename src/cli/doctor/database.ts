@@ -4,6 +4,7 @@
 import { processesOf } from "../../app/workers.ts";
 import type { Config } from "../../platform/config/keys.ts";
 import { findDiskProblem } from "../../platform/database/embedded/disk.ts";
+import { lacksCharacters } from "../../platform/database/migrate.ts";
 import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../platform/database/probe.ts";
 import { mayLoseCommits, type Replication, shortestLeaseMs } from "../../platform/database/replication.ts";
 import { type CheckContext, type Finding, fail, ok, warn, why } from "./check.ts";
@@ -70,14 +71,17 @@ async function probe(
   ];
 }
 
-/** Judges the version of the server, and whether it takes writes. */
-export function judgeServer({ version, versionNumber, isStandby }: ServerFacts, what: string): Finding {
+/** Judges the version of the server, whether it takes writes, and whether the database holds every text. */
+export function judgeServer({ version, versionNumber, isStandby, encoding }: ServerFacts, what: string): Finding {
   const found = `${what} is Postgres ${version}`;
   if (versionNumber < oldestMajor * 10_000) {
     return fail("database", found, `use Postgres ${oldestMajor} or newer`);
   }
   if (isStandby) {
     return fail("database", `${found}, a standby that takes no writes`, "point DATABASE_URL at the primary");
+  }
+  if (lacksCharacters(encoding)) {
+    return fail("database", `${found} with the encoding ${encoding}`, "use a database with the encoding UTF8");
   }
   return ok("database", found);
 }
@@ -159,6 +163,7 @@ export function judgeConnections({ connectionsMax, foreignConnections }: ServerF
   if (free >= needed) {
     return ok("connections", `${found}: room for ${Math.floor(free / needed)}`);
   }
-  const fix = "raise max_connections of the server, or lower RUNNEL_DATABASE_POOL_SIZE or RUNNEL_SERVER_PROCESSES";
+  const fix =
+    "raise max_connections of the server, or the limit of its role or database, or lower RUNNEL_DATABASE_POOL_SIZE or RUNNEL_SERVER_PROCESSES";
   return fail("connections", found, fix);
 }

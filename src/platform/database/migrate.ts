@@ -27,10 +27,10 @@ const lockAttemptsMax = 120;
 
 /**
  * Applies the missing migrations and returns their names. Throws DATABASE_UNAVAILABLE when one fails, CONFIG_INVALID when
- * Postgres is too old.
+ * Postgres is too old, or the database cannot hold every text.
  */
 export async function migrate(connections: Connections): Promise<string[]> {
-  await checkServerVersion(connections.db);
+  await checkServer(connections.db);
   if (await isUpToDate(connections.db)) {
     return [];
   }
@@ -50,14 +50,24 @@ export async function serverVersion(db: Db): Promise<string> {
   return rows[0]?.version ?? "";
 }
 
-async function checkServerVersion(db: Db): Promise<void> {
-  const { rows } = await sql<{ number: string }>`select current_setting('server_version_num') as number`.execute(db);
+async function checkServer(db: Db): Promise<void> {
+  const { rows } = await sql<{ number: string; encoding: string }>`
+    select current_setting('server_version_num') as number, current_setting('server_encoding') as encoding`.execute(db);
   const version = Number(rows[0]?.number);
-  if (version >= oldestServerVersion) {
-    return;
+  if (!(version >= oldestServerVersion)) {
+    const major = Math.floor(version / 10_000);
+    throw new Fault("CONFIG_INVALID", `Postgres ${major} is too old: point DATABASE_URL at Postgres 15 or newer`);
   }
-  const major = Math.floor(version / 10_000);
-  throw new Fault("CONFIG_INVALID", `Postgres ${major} is too old: point DATABASE_URL at Postgres 15 or newer`);
+  const { encoding = "" } = rows[0] ?? {};
+  if (lacksCharacters(encoding)) {
+    const message = `the database has the encoding ${encoding}, which lacks characters: create one with encoding UTF8`;
+    throw new Fault("CONFIG_INVALID", message);
+  }
+}
+
+/** Returns whether an encoding of a database cannot hold every text. SQL_ASCII holds all bytes, and its searches know ASCII alone. */
+export function lacksCharacters(encoding: string): boolean {
+  return encoding !== "UTF8" && encoding !== "SQL_ASCII";
 }
 
 /** One statement spares most starts the migrator: a connection of its own, ten statements, and the texts of all migrations. */

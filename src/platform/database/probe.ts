@@ -21,12 +21,13 @@ export interface ServerFacts {
   readonly version: string;
   /** Such as 180004. */
   readonly versionNumber: number;
+  readonly encoding: string;
   readonly fsync: string;
   readonly fullPageWrites: string;
   readonly synchronousCommit: string;
   /** True for a standby, which follows another server and takes no writes. */
   readonly isStandby: boolean;
-  /** The maximum number of connections for ordinary users like ours. */
+  /** The maximum number of connections for users like ours: by the limit of the server, our role or the database that is next. */
   readonly connectionsMax: number;
   /** The number of current connections of other programs. */
   readonly foreignConnections: number;
@@ -100,16 +101,25 @@ async function readServer(db: Db): Promise<ServerFacts> {
     select
       current_setting('server_version') as version,
       current_setting('server_version_num')::int as "versionNumber",
+      current_setting('server_encoding') as encoding,
       current_setting('fsync') as fsync,
       current_setting('full_page_writes') as "fullPageWrites",
       current_setting('synchronous_commit') as "synchronousCommit",
       pg_is_in_recovery() as "isStandby",
-      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-        - coalesce(current_setting('reserved_connections', true), '0')::int as "connectionsMax",
-      (
-        select count(*)::int from pg_stat_activity
-        where backend_type = 'client backend' and application_name not like 'runnel%'
-      ) as "foreignConnections"
+      bound.most as "connectionsMax", taken as "foreignConnections"
+    from (
+      select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+        - coalesce(current_setting('reserved_connections', true), '0')::int, null, null
+      union all select rolconnlimit, rolname, null from pg_roles where rolname = current_user
+      union all select datconnlimit, null, datname from pg_database where datname = current_database()
+    ) as bound (most, role, database)
+    cross join lateral (
+      select count(*)::int from pg_stat_activity
+      where backend_type = 'client backend' and application_name not like 'runnel%'
+        and usename = coalesce(role, usename) and datname = coalesce(database, datname)
+    ) as found (taken)
+    where most >= 0
+    order by most - taken limit 1
   `.execute(db);
   const [facts] = rows;
   if (facts === undefined) {

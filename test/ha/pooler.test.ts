@@ -14,7 +14,7 @@ import { findFreePorts } from "../harness/free-ports.ts";
 
 const ignored =
   "ignore_startup_parameters = extra_float_digits,statement_timeout,lock_timeout,idle_in_transaction_session_timeout," +
-  "default_transaction_isolation";
+  "default_transaction_isolation,tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count";
 
 /** Starts PgBouncer before a database. Returns the URL of the database behind it. */
 async function startPooler(databaseUrl: string, settings: readonly string[]): Promise<string> {

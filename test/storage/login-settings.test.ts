@@ -1,11 +1,13 @@
 // Databases, logins and environments with other defaults, which administrators set for all programs at once.
 
+import { createServer } from "node:net";
 import { sql } from "kysely";
 import pg from "pg";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { type DatabaseAddress, openConnections } from "../../src/platform/database/database.ts";
 import { isOutage } from "../../src/platform/database/errors.ts";
 import { ownDatabase, query } from "../harness/database.ts";
+import { listenLocally } from "../harness/listen.ts";
 import { addSession, connect } from "../runlog/store.ts";
 
 async function setDefaults(url: string, settings: Readonly<Record<string, string>>): Promise<void> {
@@ -63,6 +65,23 @@ test("a connection has its own name and limits, whatever the URL says", async ()
   onTestFinished(() => client.end());
   const { rows } = await client.query("select current_setting('application_name') as name, pg_sleep(0.01)");
   expect(rows[0]).toMatchObject({ name: "runnel probe" });
+});
+
+test("the server is asked to notice within 35 s that our machine has died", async () => {
+  const begun = Promise.withResolvers<Buffer>();
+  const server = createServer((socket) => {
+    socket.once("data", (packet) => {
+      begun.resolve(packet);
+      socket.destroy();
+    });
+  });
+  const url = `postgres://runnel@127.0.0.1:${await listenLocally(server)}/runnel`;
+  const opening = open({ connectionString: url }).connect("test");
+  await expect(opening).rejects.toThrow("Connection terminated");
+  const asked = (await begun.promise).toString().split("\0");
+  for (const [name, value] of Object.entries({ idle: "20", interval: "5", count: "3" })) {
+    expect(asked[asked.indexOf(`tcp_keepalives_${name}`) + 1]).toBe(value);
+  }
 });
 
 test("a statement that Postgres ends at the longest limit of the database may be repeated", async () => {

@@ -330,6 +330,10 @@ const sessionSettings = {
   DateStyle: "ISO",
   default_transaction_isolation: "read committed",
   standard_conforming_strings: "on",
+  // The server's own probes: after the death of a machine, whose sessions close by nothing else, it ends them and their locks within 35 s.
+  tcp_keepalives_idle: String(probeAfterMs / 1_000),
+  tcp_keepalives_interval: "5",
+  tcp_keepalives_count: "3",
 };
 
 /**

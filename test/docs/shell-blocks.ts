@@ -49,6 +49,7 @@ export const unnamedBlocks: Readonly<Record<string, readonly string[]>> = {
     "needs pg_dump of the server's version",
     "needs pg_restore of the server's version",
     "needs psql of the server's version, and a person",
+    "needs two servers, of which one replicates logically",
   ],
   "docs/operations/cells.md": ["test/ha/cells.test.ts"],
   "docs/operations/failover.md": ["test/ha/failover.test.ts", "test/ha/failover.test.ts"],

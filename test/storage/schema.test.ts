@@ -53,6 +53,15 @@ test("the declared tables and columns are exactly those of the database", async 
   expect(declared.map(text).toSorted()).toEqual(actual.map(text).toSorted());
 });
 
+test("each table has a key, without which a publication of all tables refuses updates", async () => {
+  const without = await query(
+    await testDatabase(),
+    `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+      and not exists (select from pg_index where indrelid = pg_class.oid and indisprimary)`,
+  );
+  expect(without).toEqual([]);
+});
+
 test("two processes that migrate at once apply each migration once", async () => {
   const connectionString = await emptyDatabase();
   const options = { poolSize: 2, onConnectionError: () => {} };

@@ -84,6 +84,23 @@ test("the server is asked to notice within 35 s that our machine has died", asyn
   }
 });
 
+test.each(["sslmode=require", "sslmode=prefer", "sslrootcert=system"])(
+  "a server without encryption is refused with %s, as an outage and without a warning among the log lines",
+  async (words) => {
+    const url = new URL(inject("databaseUrl"));
+    url.searchParams.delete("sslmode");
+    url.search += `&${words}`;
+    const warn = vi.spyOn(process, "emitWarning");
+    onTestFinished(() => warn.mockRestore());
+    const error = await open({ connectionString: url.href })
+      .connect("test")
+      .catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message: "The server does not support SSL connections" });
+    expect(isOutage(error)).toBe(true);
+    expect(warn).not.toHaveBeenCalled();
+  },
+);
+
 test("a statement that Postgres ends at the longest limit of the database may be repeated", async () => {
   const { db } = connect(await ownDatabase());
   await db.connection().execute(async (connection) => {

@@ -5,7 +5,7 @@ import { type Kysely as Database, Kysely, type Transaction as KyselyTransaction,
 import pg from "pg";
 import { systemClock } from "../base/clock.ts";
 import type { PoolFigures } from "../telemetry/metrics/sources.ts";
-import { isPoolBusy, isRefusal } from "./errors.ts";
+import { isPoolBusy, isRefusal, markUnopened } from "./errors.ts";
 import type { Schema } from "./schema.ts";
 
 /** The query builder over all tables. */
@@ -222,6 +222,7 @@ function openPool(
 /** Reports a refused connection and rethrows its error. A busy pool is no refusal by Postgres. */
 function refused(onRefused: () => void): (error: unknown) => never {
   return (error) => {
+    markUnopened(error);
     if (!isPoolBusy(error)) {
       onRefused();
     }
@@ -343,6 +344,22 @@ const sessionSettings = {
  */
 const plannedOnce = { plan_cache_mode: "force_generic_plan" };
 
+/**
+ * Ways to ask for a checked certificate: pg takes these modes of libpq for `verify-full`, and would print a warning among the log lines. The
+ * system's certificates are those that Node trusts.
+ */
+const checkedModes = /([?&])(?:sslmode=(?:prefer|require|verify-ca)|sslrootcert=system)(?=&|$)/g;
+
+function readAddress(address: DatabaseAddress): pg.ClientConfig {
+  if (!("connectionString" in address)) {
+    // Only a URL has its own answer to PGSSLMODE.
+    return { ...address, ssl: false };
+  }
+  const { connectionString: url } = address;
+  const isOfLibpq = /[?&]uselibpqcompat=true(?:&|$)/.test(url);
+  return { connectionString: isOfLibpq ? url : url.replace(checkedModes, "$1sslmode=verify-full") };
+}
+
 function configure(
   address: DatabaseAddress,
   applicationName: string,
@@ -351,9 +368,7 @@ function configure(
 ): SessionConfig {
   const isLimited = statementMs > 0;
   return {
-    ...address,
-    // Only a URL has its own answer to PGSSLMODE.
-    ...(!("connectionString" in address) && { ssl: false }),
+    ...readAddress(address),
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: probeAfterMs,

@@ -8,6 +8,9 @@ import type { Clock } from "../base/clock.ts";
  * effect is unknown. Any other error is an answer, or a defect of Runnel.
  */
 export function isOutage(error: unknown): boolean {
+  if (error instanceof Error && unopened.has(error)) {
+    return true;
+  }
   if (error instanceof pg.DatabaseError) {
     return outageStates.test(error.code ?? "");
   }
@@ -24,14 +27,26 @@ export function isLostRace(error: unknown): boolean {
 
 const lostRaceStates = /^(40001|40P01|55P03)$/;
 
-// SQLSTATEs: 08 connection · 25006 read only, after a failover · 25P03 idle in transaction, 25P04 transaction timeout · 28, 3D000 no
-// login, as while a password is replaced · 40001, 40P01, 55P03 lost against another transaction · 53 no resources (disk, connections) ·
-// 57P the server ends · 57014 statement timeout.
-const outageStates = /^(08...|25006|25P0[34]|28...|3D000|40001|40P01|53...|55P03|57P..|57014)$/;
-const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
-/** Messages of pg about a connection that it closed, or could not open in time; these errors carry no code. */
+/**
+ * Errors of connections that did not open. A later attempt may succeed for any reason of them, such as a password that is just replaced or an
+ * expired certificate: the start of the service reports what never works.
+ */
+const unopened = new WeakSet<Error>();
+
+/** Takes the error of a connection that did not open. */
+export function markUnopened(error: unknown): void {
+  if (error instanceof Error) {
+    unopened.add(error);
+  }
+}
+
+// SQLSTATEs: 08 connection · 25006 read only, after a failover · 25P03 idle in transaction, 25P04 transaction timeout · 40001, 40P01,
+// 55P03 lost against another transaction · 53 no resources (disk, connections) · 57P the server ends · 57014 statement timeout.
+const outageStates = /^(08...|25006|25P0[34]|40001|40P01|53...|55P03|57P..|57014)$/;
+const brokenSocket = /^(ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
+/** Messages of pg about a connection that it closed; these errors carry no code. */
 const brokenConnection =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (was closed|has encountered a connection error)|the database server is a standby)|connect ENOENT /;
+  /^(Connection terminated|Query read timeout|Client (was closed|has encountered a connection error)|the database server is a standby)/;
 
 /** Returns true when no connection of a pool became free in time. */
 export function isPoolBusy(error: unknown): boolean {

@@ -338,9 +338,9 @@ const sessionSettings = {
 };
 
 /**
- * Plans a statement once, and not for the values of each call: to many statements of callers that seems to cost less, and the planning
- * costs more than their rows. Limits that do not change stand in the statement, so that its plan knows them. Claims are planned for
- * their values: how many runs they take changes the plan.
+ * One plan of a statement for all values. Postgres would plan many statements of callers anew at each call, which costs more than reading
+ * their rows. Limits that do not change stand in the statement, so that the plan knows them. Claims are planned for their values: how
+ * many runs they take changes the plan.
  */
 const plannedOnce = { plan_cache_mode: "force_generic_plan" };
 

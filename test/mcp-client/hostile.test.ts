@@ -4,7 +4,8 @@ import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createInternet } from "../egress/internet.ts";
-import { type Describe, type FakeMcpServer, openHttpServer, openMcpServer } from "../fakes/mcp-server.ts";
+import { type Describe, openHttpServer, openMcpServer } from "../fakes/mcp-server.ts";
+import { openByHand, sendJson } from "./legacy-by-hand.ts";
 import { openModernByHand } from "./modern-by-hand.ts";
 import { openRun } from "./stage.ts";
 
@@ -13,30 +14,6 @@ const plain = (server: Parameters<Describe>[0], ...names: readonly string[]): vo
     server.registerTool(name, { inputSchema: z.object({}) }, async () => ({ content: [{ type: "text", text: name }] }));
   }
 };
-
-/** A legacy server by hand: it answers the opening, and the other requests as the test says. */
-function openByHand(
-  answers: Readonly<Record<string, (response: ServerResponse, id: unknown, params: never) => unknown>>,
-): Promise<FakeMcpServer> {
-  return openHttpServer((_, response, text) => {
-    const { id, method, params = {} } = JSON.parse(text || "{}");
-    if (method === "initialize") {
-      const serverInfo = { name: "by hand", version: "1" };
-      const result = { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo };
-      sendJson(response, { jsonrpc: "2.0", id, result });
-    } else if (answers[method] !== undefined) {
-      answers[method](response, id, params as never);
-    } else if (id === undefined) {
-      response.writeHead(202).end();
-    } else {
-      sendJson(response, { jsonrpc: "2.0", id, error: { code: -32601, message: "no such method" } });
-    }
-  });
-}
-
-function sendJson(response: ServerResponse, value: object): void {
-  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
-}
 
 const tool = (name: string, inputSchema: object = { type: "object" }) => ({ name, inputSchema });
 const list =
@@ -100,27 +77,35 @@ test("a list without an end stops at its maximum of pages", async () => {
   expect(server.requests.filter(({ rpc }) => rpc === "tools/list")).toHaveLength(64);
 });
 
-test("a schema that is nested deeply, or too large, leaves its tool out; one of 1,000 levels refuses the list", async () => {
+test("a schema that is nested deeply, or too large, leaves its tool out", async () => {
   const nested = (levels: number): object =>
     levels === 0 ? { type: "object" } : { type: "object", properties: { next: nested(levels - 1) } };
-  const deep = nested(40);
+  const [deep, deepest] = [nested(40), nested(1_000)];
   const large = { type: "object", description: "x".repeat(300_000) };
-  const server = await openByHand({ "tools/list": list(tool("deep", deep), tool("large", large), tool("fine")) });
+  const server = await openByHand({
+    "tools/list": list(tool("deep", deep), tool("deepest", deepest), tool("large", large), tool("fine")),
+  });
   const run = await openRun([{ url: server.url }]);
   expect(run.tools.map(({ name }) => name)).toEqual(["srv_fine"]);
   expect(run.problems).toEqual([
     "srv: deep: the tool was left out: its schema is nested more than 64 levels deep",
+    "srv: deepest: the tool was left out: its schema is nested more than 64 levels deep",
     expect.stringMatching(/^srv: large: the tool was left out: its schema has \d+ bytes \(max 262144\)$/),
   ]);
-  const deepest = await openByHand({ "tools/list": list(tool("deepest", nested(1_000))) });
-  await expect(openRun([{ url: deepest.url }])).rejects.toThrow("the server's answer is nested too deeply");
 });
 
 test("two tools with one name for the model are refused", async () => {
   const server = await openByHand({ "tools/list": list(tool("a.b"), tool("a/b")) });
   await expect(openRun([{ url: server.url }])).rejects.toThrow(
-    "its tool a/b would be srv_a_b, and the agent has another tool srv_a_b: set another prefix",
+    "its tool a/b would be srv_a_b, and the agent has another tool srv_a_b: name one of them in allowed_tools",
   );
+  const one = { url: server.url, allowedTools: ["a.b"], prefix: "p_" };
+  await expect(
+    openRun([
+      { ...one, name: "one" },
+      { ...one, name: "two" },
+    ]),
+  ).rejects.toThrow("set another prefix");
 });
 
 test("two servers with one name are refused", async () => {
@@ -220,12 +205,6 @@ test("what is no answer of an MCP server is an error that names it", async () =>
   await expect(openRun([{ url: closed.url }])).rejects.toThrow(
     'mcp server "srv": the server answered 401: give it valid credentials in the headers',
   );
-  const odd = await openByHand({
-    "tools/list": list(tool("odd")),
-    "tools/call": (response, id) => sendJson(response, { jsonrpc: "2.0", id, result: { content: "text" } }),
-  });
-  const run = await openRun([{ url: odd.url }]);
-  expect(await run.call("srv_odd")).toEqual({ error: expect.stringContaining("content") });
 });
 
 test("a server that asks for input gets none, and the model reads what it asked for", async () => {

@@ -25,8 +25,8 @@ export async function openModernByHand(
     }),
     "tools/list": () => ({
       ...fresh,
-      ...list,
       tools: tools.map((name) => ({ name, inputSchema: { type: "object" } })),
+      ...list,
     }),
     ...answers,
   };

@@ -1,11 +1,26 @@
 // Lists the tools of a server, as a run keeps them: bounded, and with names that models can call.
 
 import { Fault } from "../../../platform/base/fault.ts";
+import { isObject } from "../../../platform/base/json/parse-object.ts";
 import { serverToolNameOf } from "../../../platform/base/mcp-names.ts";
 import { isDeeper } from "../depth.ts";
-import type { ListedTool, McpConnection } from "./connection.ts";
+import type { McpConnection } from "./connection.ts";
 import { descriptionCharsMax, listTimeoutMs, pagesMax, schemaBytesMax, toolsMax } from "./limits.ts";
 import { findHeaderProblem } from "./param-headers.ts";
+
+/** A tool as a server lists it, as far as a run needs it. Another member, or one of another type, is as if it were missing. */
+interface ListedTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: unknown;
+  readonly annotations: Annotations | undefined;
+}
+
+/** What a server says of a tool's effects. */
+export type Annotations = Readonly<Partial<Record<(typeof effects)[number], boolean>>>;
+
+const effects = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const;
 
 /** A tool of a server, as a checkpoint holds it. */
 export interface KeptTool {
@@ -26,7 +41,7 @@ export interface ToolHints {
   readonly name: string;
   /** Empty without one. */
   readonly title: string;
-  readonly annotations: ListedTool["annotations"];
+  readonly annotations: Annotations | undefined;
 }
 
 /** How a list is made. */
@@ -64,7 +79,11 @@ export async function listTools(connection: McpConnection, options: ListOptions)
   for (let count = 0; count < pagesMax; count++) {
     const page = await connection.listTools(cursor, signal);
     ttlMs = Math.min(ttlMs, page.ttlMs);
-    for (const tool of page.tools.filter(({ name }) => allowed.size === 0 || allowed.has(name))) {
+    const tools = page.tools.flatMap((each) => readTool(each) ?? []);
+    if (tools.length < page.tools.length) {
+      options.tell(`${server}: a tool without a name was left out`);
+    }
+    for (const tool of tools.filter(({ name }) => allowed.size === 0 || allowed.has(name))) {
       listed.set(tool.name, tool);
     }
     if (listed.size > toolsMax) {
@@ -123,15 +142,33 @@ function refuse(problem: string): Fault {
   return new Fault("INVALID_ARGUMENT", problem);
 }
 
+function readTool(tool: unknown): ListedTool | undefined {
+  const { name, title, description, inputSchema, annotations } = isObject(tool) ? tool : {};
+  if (typeof name !== "string" || name === "") {
+    return undefined;
+  }
+  const hints = isObject(annotations) ? annotations : undefined;
+  const shown = textOf(title) ?? textOf(hints?.title) ?? "";
+  return {
+    ...{ name, title: shown, description: textOf(description) ?? shown, inputSchema: inputSchema ?? {} },
+    annotations:
+      hints &&
+      Object.fromEntries(effects.map((each) => [each, typeof hints[each] === "boolean" ? hints[each] : undefined])),
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
 function hintsOf(name: string, tool: ListedTool | undefined, { hide }: ListOptions): ToolHints {
-  const annotations = tool?.annotations;
-  const title = hide(tool?.title ?? annotations?.title ?? "");
-  return { name, title: title.slice(0, titleCharsMax).toWellFormed(), annotations };
+  const title = hide(tool?.title ?? "");
+  return { name, title: title.slice(0, titleCharsMax).toWellFormed(), annotations: tool?.annotations };
 }
 
 /** Returns the tool as it is kept, or why it is left out. */
 function keep(tool: ListedTool, { server, prefix, hide }: ListOptions): KeptTool | string {
-  const { name, title = "", description = title, inputSchema } = tool;
+  const { name, description, inputSchema } = tool;
   if (name.length > nameCharsMax) {
     return `its name is longer than ${nameCharsMax} characters`;
   }

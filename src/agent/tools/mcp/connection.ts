@@ -5,21 +5,22 @@
 // N2  What breaks the connection, such as an answer that is too long, fails all its requests at once.
 
 import {
-  type CallToolResult,
   Client,
   type ClientOptions,
   type InputRequiredResult,
-  type Tool as ListedTool,
+  isInputRequiredResult,
   type Progress,
   type RequestOptions,
   SSEClientTransport,
   StreamableHTTPClientTransport,
+  type Tool,
   type Transport,
 } from "@modelcontextprotocol/client";
 import { version } from "../../../platform/base/version.ts";
 import type { HttpAddress } from "../../../platform/config/mcp-servers.ts";
 import { createGuardedFetch, type Fetch } from "../../../platform/egress/guarded-fetch.ts";
 import type { Egress } from "../../../platform/egress/post.ts";
+import { carriedIn, carryResult } from "./carried-results.ts";
 import {
   answerBytesMax,
   callTimes,
@@ -31,11 +32,15 @@ import {
 } from "./limits.ts";
 import { addTasks, type DescribedTask, readTask, type StartedTask, tasksCapability } from "./tasks.ts";
 
-export type { CallToolResult, InputRequiredResult, ListedTool, Progress };
+export type { InputRequiredResult, Progress };
+
+/** What a server answers, unchecked. */
+export type Answered = Readonly<Record<string, unknown>>;
 
 /** A page of a server's tools. */
 export interface ToolPage {
-  readonly tools: readonly ListedTool[];
+  /** As the server writes them, unchecked. */
+  readonly tools: readonly unknown[];
   readonly nextCursor: string | undefined;
   /** How long the page may be kept, in milliseconds; 0 for an old server. */
   readonly ttlMs: number;
@@ -51,14 +56,17 @@ export interface CallTimes {
 /** A call of a tool. */
 export interface McpCall extends CallTimes {
   /** The tool as the server has listed it. */
-  readonly tool: Pick<ListedTool, "name" | "inputSchema">;
+  readonly tool: { readonly name: string; readonly inputSchema: object };
   readonly args: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
 }
 
 /** What a server answers to a call: its result, which may ask for input, or the task that it has begun. */
-export type CallAnswer = { readonly result: CallToolResult | InputRequiredResult } | { readonly task: StartedTask };
+export type CallAnswer =
+  | { readonly result: Answered }
+  | { readonly asked: InputRequiredResult }
+  | { readonly task: StartedTask };
 
 /** A connection that is open. */
 export interface McpConnection {
@@ -174,12 +182,17 @@ export async function connect(
     }
   });
   client.onclose = () => breaker.abort(new Error("the server has ended the connection"));
+  // The client hands on a message that this has changed.
+  transport.onmessage = carryResult;
   const run = <T>(outer: AbortSignal, start: (options: RequestOptions) => Promise<T>, options: RequestOptions) => {
     const ends = AbortSignal.any([outer, broken, breaker.signal]);
     return Promise.race([start({ ...options, signal: ends }), rejectOn(ends)]);
   };
   try {
-    await run(signal, (options) => client.connect(transport, options), { timeout: connectTimeoutMs });
+    // The client closes the transport when it cannot open it, and says why.
+    const ends = AbortSignal.any([signal, broken]);
+    const options = { timeout: connectTimeoutMs, signal: ends };
+    await Promise.race([client.connect(transport, options), rejectOn(ends)]);
   } catch (error) {
     await within(closeTimeoutMs, client.close());
     throw error;
@@ -205,19 +218,34 @@ export async function connect(
       const params = cursor === undefined ? {} : { params: { cursor } };
       // Not the method of the client that lists all pages: it has no limit of size.
       const list = (options: RequestOptions) => client.request({ method: "tools/list", ...params }, options);
-      const { tools, nextCursor, ttlMs } = await run(outer, list, { timeout: listTimeoutMs });
-      return { tools, nextCursor, ttlMs: typeof ttlMs === "number" ? ttlMs : 0 };
+      const { ttlMs, ...page } = await run(outer, list, { timeout: listTimeoutMs });
+      // Go writes an empty list as null.
+      const { tools, nextCursor } = carriedIn(page);
+      if (!Array.isArray(tools ?? [])) {
+        throw new Error("the server's list of tools is no list");
+      }
+      if (typeof (nextCursor ?? "") !== "string") {
+        throw new Error("the server's list of tools has an invalid nextCursor");
+      }
+      return {
+        tools: (tools ?? []) as unknown[],
+        nextCursor: (nextCursor as string | null) || undefined,
+        ttlMs: typeof ttlMs === "number" ? ttlMs : 0,
+      };
     },
     callTool: async ({ tool, args, signal: outer, onProgress, totalMs, idleMs }) => {
       const times = { timeout: Math.min(idleMs, totalMs), maxTotalTimeout: totalMs, resetTimeoutOnProgress: true };
       const call = (options: RequestOptions) =>
         client.callTool(
           { name: tool.name, arguments: { ...args } },
-          { ...options, toolDefinition: tool as ListedTool, allowInputRequired: true },
+          { ...options, toolDefinition: tool as Tool, allowInputRequired: true },
         );
       const result = await run(outer, call, { ...times, onprogress: onProgress });
+      if (isInputRequiredResult(result)) {
+        return { asked: result };
+      }
       const task = readTask(result);
-      return task === undefined ? { result } : { task };
+      return task === undefined ? { result: carriedIn(result) } : { task };
     },
     getTask: (taskId, outer) => ask("tasks/get", taskId, AbortSignal.any([outer, AbortSignal.timeout(pollTimeoutMs)])),
     cancelTask: async (taskId) => {

@@ -1,6 +1,7 @@
 // What went wrong with an MCP server, in words for a model and a person. Foreign text is bounded, and secrets are hidden by the caller.
 
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import { isObject, parseObject } from "../../../platform/base/json/parse-object.ts";
 import { EgressFailure } from "../../../platform/egress/failure.ts";
 import { errorCharsMax } from "./limits.ts";
 
@@ -33,7 +34,7 @@ function wordsOf(error: unknown): string {
   if (http?.status !== undefined) {
     return http.status === 401 || http.status === 403
       ? `the server answered ${http.status}: give it valid credentials in the headers`
-      : `the server answered ${http.status}`;
+      : `the server answered ${http.status}${reasonIn((http.data as { readonly text?: unknown }).text)}`;
   }
   if (error instanceof ProtocolError) {
     return `the server answered with the error ${error.code}: ${error.message}`;
@@ -41,10 +42,19 @@ function wordsOf(error: unknown): string {
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
     return "the server did not answer in time";
   }
+  if (error instanceof Error && error.name === "ZodError") {
+    return "the server's answer is not a message of JSON-RPC 2.0";
+  }
   if (error instanceof RangeError) {
     return "the server's answer is nested too deeply";
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns what the body of a refusal says, such as `: name is missing`. Empty for a body that is no error of the protocol. */
+function reasonIn(body: unknown): string {
+  const { error } = (typeof body === "string" ? parseObject(body) : undefined) ?? {};
+  return isObject(error) && typeof error.message === "string" ? `: ${error.message}` : "";
 }
 
 /** The client wraps what went wrong below it. */

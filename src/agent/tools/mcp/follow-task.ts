@@ -3,7 +3,7 @@
 import type { Clock } from "../../../platform/base/clock.ts";
 import { isObject } from "../../../platform/base/json/parse-object.ts";
 import type { ToolContext, ToolOutcome } from "../tool.ts";
-import type { CallToolResult, McpConnection } from "./connection.ts";
+import type { McpConnection } from "./connection.ts";
 import { describeFailure, isPassing } from "./failure.ts";
 import { errorCharsMax, pollIntervalMs } from "./limits.ts";
 import { describeAsked, readResult } from "./outcome.ts";
@@ -74,9 +74,7 @@ async function cancel(taskId: string, { connect }: Following, context: ToolConte
 function readEnd({ status, result, error, inputRequests, statusMessage }: DescribedTask): ToolOutcome | undefined {
   switch (status) {
     case "completed":
-      return isObject(result) && Array.isArray(result.content ?? [])
-        ? readResult(result as unknown as CallToolResult)
-        : { error: "the server's task has no result that can be read" };
+      return isObject(result) ? readResult(result) : { error: "the server's task has no result that can be read" };
     case "failed":
       return { error: describeFailure(failureOf(error)) };
     case "cancelled":

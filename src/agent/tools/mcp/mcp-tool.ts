@@ -8,7 +8,7 @@ import type { CallTimes, McpConnection, Progress } from "./connection.ts";
 import { describeFailure, isRefusal } from "./failure.ts";
 import { followTask } from "./follow-task.ts";
 import { progressCharsMax, progressIntervalMs } from "./limits.ts";
-import { readResult } from "./outcome.ts";
+import { describeAsked, readResult } from "./outcome.ts";
 
 /** What a tool needs of its server. */
 export interface ServerOfTool extends CallTimes {
@@ -75,6 +75,9 @@ async function call(
     });
     if ("result" in answer) {
       return hideIn(readResult(answer.result), hide);
+    }
+    if ("asked" in answer) {
+      return { error: hide(describeAsked(answer.asked.inputRequests)) };
     }
     await keep(answer.task.taskId, context);
     return hideIn(await followTask(answer.task, following, context), hide);

@@ -1,31 +1,25 @@
 // The result of an MCP server's tool as the outcome of a call. Pure; bounded by the caps of all tools.
 
-import { isInputRequiredResult } from "@modelcontextprotocol/client";
 import { isObject } from "../../../platform/base/json/parse-object.ts";
 import { capContent } from "../cap.ts";
 import type { ToolMedia, ToolOutcome } from "../tool.ts";
-import type { CallToolResult, InputRequiredResult } from "./connection.ts";
+import type { Answered } from "./connection.ts";
 import { errorCharsMax, mediaCharsMax } from "./limits.ts";
 
-type Block = CallToolResult["content"][number];
-
-/** Returns the outcome. A result that says that it is an error is the error of the call, and so is one that asks for input. */
-export function readResult(result: CallToolResult | InputRequiredResult): ToolOutcome {
-  if (isInputRequiredResult(result)) {
-    return { error: describeAsked(result.inputRequests) };
-  }
-  const { content = [], structuredContent, isError } = result;
+/** Returns the outcome. A result that says that it is an error is the error of the call. A block that cannot be read is left out, with a notice. */
+export function readResult({ content, structuredContent, isError }: Answered): ToolOutcome {
   const media: ToolMedia[] = [];
-  const texts = content.map((block) => readBlock(block, media)).filter((text) => text !== "");
-  const isStructured = isObject(structuredContent);
-  const text = texts.join("\n") || (isStructured && media.length === 0 ? JSON.stringify(structuredContent) : "");
+  const blocks = Array.isArray(content) ? content : [content ?? ""];
+  const texts = blocks.map((block) => readBlock(block, media)).filter((text) => text !== "");
+  const isStructured = structuredContent != null && media.length === 0;
+  const text = texts.join("\n") || (isStructured ? JSON.stringify(structuredContent) : "");
   if (isError === true) {
     return { error: (text || "the tool failed without a reason").slice(0, errorCharsMax) };
   }
   return {
     content: text,
     ...(media.length > 0 && { media }),
-    ...(isStructured && isShort(structuredContent) && { structured: structuredContent }),
+    ...(isObject(structuredContent) && isShort(structuredContent) && { structured: structuredContent }),
   };
 }
 
@@ -43,29 +37,42 @@ function isShort(value: object): boolean {
 }
 
 /** Returns the text of a block. Adds its image or recording to `media`. */
-function readBlock(block: Block, media: ToolMedia[]): string {
+function readBlock(block: unknown, media: ToolMedia[]): string {
+  if (!isObject(block)) {
+    return textOf(block);
+  }
   switch (block.type) {
     case "text":
-      return block.text;
+      return textOf(block.text);
     case "image":
     case "audio":
-      return addMedia({ type: block.type, mediaType: block.mimeType, data: block.data }, media);
-    case "resource": {
-      const { resource } = block;
-      const { uri, mimeType = "application/octet-stream" } = resource;
-      if ("text" in resource) {
-        return `[${uri}]\n${resource.text}`;
-      }
-      const [kind] = mimeType.split("/");
-      return kind === "image" || kind === "audio"
-        ? addMedia({ type: kind, mediaType: mimeType, data: resource.blob }, media)
-        : `[${uri}: ${mimeType}, ${Buffer.byteLength(resource.blob, "base64")} bytes, left out]`;
+      return addMedia({ type: block.type, mediaType: textOf(block.mimeType), data: textOf(block.data) }, media);
+    case "resource":
+      return readResource(isObject(block.resource) ? block.resource : {}, media);
+    case "resource_link": {
+      const { uri, mimeType, name = uri } = block;
+      return `[${textOf(name)}: ${textOf(uri)}${mimeType == null ? "" : `, ${textOf(mimeType)}`}]`;
     }
-    case "resource_link":
-      return `[${block.name}: ${block.uri}${block.mimeType === undefined ? "" : `, ${block.mimeType}`}]`;
     default:
       return "[content of an unknown type, left out]";
   }
+}
+
+function readResource({ uri, mimeType, text, blob }: Answered, media: ToolMedia[]): string {
+  if (text != null) {
+    return `[${textOf(uri)}]\n${textOf(text)}`;
+  }
+  const mediaType = textOf(mimeType) || "application/octet-stream";
+  const data = textOf(blob);
+  const [kind] = mediaType.split("/");
+  return kind === "image" || kind === "audio"
+    ? addMedia({ type: kind, mediaType, data }, media)
+    : `[${textOf(uri)}: ${mediaType}, ${Buffer.byteLength(data, "base64")} bytes, left out]`;
+}
+
+/** Some servers write values where a text belongs. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
 }
 
 function addMedia(item: ToolMedia, media: ToolMedia[]): string {

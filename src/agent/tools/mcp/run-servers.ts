@@ -92,15 +92,14 @@ function assertSmall(kept: readonly KeptTool[]): void {
 }
 
 function assertDistinct(kept: readonly KeptTool[], taken: readonly string[]): void {
-  const names = new Set(taken);
+  const names = new Map<string, string>(taken.map((name) => [name, ""]));
   for (const { server, tool, name } of kept) {
-    if (names.has(name)) {
-      throw failed(
-        server,
-        `its tool ${tool} would be ${name}, and the agent has another tool ${name}: set another prefix`,
-      );
+    const other = names.get(name);
+    if (other !== undefined) {
+      const way = other === server ? "name one of them in allowed_tools" : "set another prefix";
+      throw failed(server, `its tool ${tool} would be ${name}, and the agent has another tool ${name}: ${way}`);
     }
-    names.add(name);
+    names.set(name, server);
   }
 }
 

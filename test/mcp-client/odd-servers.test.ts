@@ -1,6 +1,10 @@
-// Servers that differ from the specification as those in use do: what can be read of them is used.
+// Servers that differ from the specification as those in use do: what can be read of them is used, and a request that gets no answer
+// fails at once.
 
+import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
+import { McpServer_Transport } from "../../gen/runnel/v1/session_pb.js";
+import { openHttpServer } from "../fakes/mcp-server.ts";
 import { openByHand, type Respond, sendJson } from "./legacy-by-hand.ts";
 import { openModernByHand } from "./modern-by-hand.ts";
 import { openRun } from "./stage.ts";
@@ -13,6 +17,11 @@ const result =
   (value: object): Respond =>
   (response, id) =>
     sendJson(response, { jsonrpc: "2.0", id, result: value });
+
+const events =
+  (text: (id: unknown) => string): Respond =>
+  (response, id) =>
+    void response.writeHead(200, { "content-type": "text/event-stream" }).end(text(id));
 
 const leftOut = (problem: string): readonly string[] => [`srv_odd: the tool was left out: ${problem}`];
 
@@ -142,6 +151,82 @@ test.each<[name: string, result: object, outcome: object]>([
   }
 });
 
+const ended = "the server ended its answer before the result";
+
+test.each<[name: string, respond: Respond, error: string]>([
+  ["a stream that ends without it", events(() => ": nothing\n\n"), ended],
+  [
+    "a stream that breaks",
+    (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(": begun\n\n", () => response.destroy());
+    },
+    ended,
+  ],
+  ["a stream that cannot be resumed", events(() => "id: 1\nretry: 10\ndata:\n\n"), ended],
+  [
+    "the status 202",
+    (response) => response.writeHead(202).end(),
+    "the server answered 202 to a request, without a result",
+  ],
+  [
+    "an error with a status",
+    (response, id) => sendJson(response, { jsonrpc: "2.0", id, error: { code: -32602, message: "no name" } }, 400),
+    "the server answered 400: no name",
+  ],
+  [
+    "an error of no request",
+    (response) => sendJson(response, { jsonrpc: "2.0", id: null, error: { code: -32700, message: "no JSON" } }),
+    "the server's answer is not a message of JSON-RPC 2.0",
+  ],
+])("instead of a result, %s fails the call at once", async (_, respond, error) => {
+  const server = await openByHand({
+    "tools/list": result({ tools: [fine] }),
+    "tools/call": respond,
+    GET: (response) => response.writeHead(405).end(),
+  });
+  const run = await openRun([{ url: server.url }]);
+  expect(await run.call("srv_fine")).toEqual({ error });
+});
+
+test("a stream that breaks during the list is asked for again", async () => {
+  let count = 0;
+  const list = result({ tools: [fine] });
+  const server = await openByHand({
+    "tools/list": (...call) => (++count === 1 ? events(() => ": nothing\n\n") : list)(...call),
+  });
+  expect((await openRun([{ url: server.url }])).tools.map(({ name }) => name)).toEqual(["srv_fine"]);
+});
+
+test("a server that has forgotten the session gets the call again, in a new one", async () => {
+  let sessions = 0;
+  const server = await openByHand({
+    initialize: (response, id, { protocolVersion }: { protocolVersion: string }) => {
+      const serverInfo = { name: "by hand", version: "1" };
+      const opened = { protocolVersion, capabilities: { tools: {} }, serverInfo };
+      sendJson(response, { jsonrpc: "2.0", id, result: opened }, 200, { "mcp-session-id": `s${++sessions}` });
+    },
+    "tools/list": result({ tools: [fine] }),
+    "tools/call": (response, id, _, { headers }) =>
+      headers["mcp-session-id"] === "s1"
+        ? sendJson(response, { jsonrpc: "2.0", id, error: { code: -32001, message: "Session not found" } }, 404)
+        : result(hi)(response, id, {} as never, {} as never),
+  });
+  const run = await openRun([{ url: server.url }]);
+  expect([await run.call("srv_fine"), await run.call("srv_fine")]).toEqual([{ content: "hi" }, { content: "hi" }]);
+  expect(server.calls().map(({ headers }) => headers["mcp-session-id"])).toEqual(["s1", "s2", "s2"]);
+});
+
+test("an endpoint that is gone fails the call after one attempt in a new session", async () => {
+  const server = await openByHand(
+    { "tools/list": result({ tools: [fine] }), "tools/call": (response) => response.writeHead(404).end() },
+    {},
+    { "mcp-session-id": "s1" },
+  );
+  const run = await openRun([{ url: server.url }]);
+  expect(await run.call("srv_fine")).toEqual({ error: "the server answered 404" });
+  expect(server.calls()).toHaveLength(2);
+});
+
 test.each<[name: string, answers: Readonly<Record<string, Respond>>, opening: object, error: string]>([
   ["another version", {}, { protocolVersion: "2099-01-01" }, "Server's protocol version is not supported: 2099-01-01"],
   [
@@ -153,4 +238,29 @@ test.each<[name: string, answers: Readonly<Record<string, Respond>>, opening: ob
 ])("a server that opens with %s is refused with the reason", async (_, answers, opening, error) => {
   const server = await openByHand(answers, opening);
   await expect(openRun([{ url: server.url }])).rejects.toThrow(`mcp server "srv": ${error}`);
+});
+
+test("an old server whose stream ends fails its call at once, and the next call opens another", async () => {
+  let stream: ServerResponse | undefined;
+  const say = (event: string, data: string): void => void stream?.write(`event: ${event}\ndata: ${data}\n\n`);
+  let calls = 0;
+  const server = await openHttpServer((request, response, text) => {
+    if (request.method === "GET") {
+      stream = response.writeHead(200, { "content-type": "text/event-stream" });
+      return say("endpoint", "/messages");
+    }
+    const { id, method, params = {} } = JSON.parse(text);
+    response.writeHead(202).end();
+    if (method === "tools/call" && ++calls === 1) {
+      stream?.destroy();
+    } else if (id !== undefined) {
+      const { protocolVersion } = params;
+      const opened = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } };
+      const value = method === "initialize" ? opened : method === "tools/list" ? { tools: [fine] } : hi;
+      say("message", JSON.stringify({ jsonrpc: "2.0", id, result: value }));
+    }
+  });
+  const run = await openRun([{ url: server.url, transport: McpServer_Transport.SSE }]);
+  expect(await run.call("srv_fine")).toEqual({ error: "the server ended its stream of events" });
+  expect(await run.call("srv_fine")).toEqual({ content: "hi" });
 });

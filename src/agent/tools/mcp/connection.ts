@@ -30,6 +30,7 @@ import {
   pollTimeoutMs,
   streamBytesMax,
 } from "./limits.ts";
+import { failAtStreamEnd, refuseAccepted, watchStreamEnd } from "./lost-answers.ts";
 import { addTasks, type DescribedTask, readTask, type StartedTask, tasksCapability } from "./tasks.ts";
 
 export type { InputRequiredResult, Progress };
@@ -74,7 +75,7 @@ export interface McpConnection {
   readonly about: string;
   /** True for a server of the revision 2026-07-28 or later. */
   readonly isModern: boolean;
-  /** True until it breaks or is closed. */
+  /** True until it breaks or is closed, or its session is over. */
   readonly isOpen: () => boolean;
   /** Calls the listener when the server says that its list has changed. Returns a function that ends that. */
   onListChanged(listener: () => void): () => void;
@@ -118,17 +119,27 @@ export async function connectHttp(
     onBroken: (failure) => broken.abort(failure),
   });
   const authorized = tokenOf === undefined ? guarded : withToken(guarded, tokenOf);
-  const options = { fetch: address.kind === "http" ? withoutOwnTalk(authorized) : authorized };
+  let isOver = false;
+  const fetch =
+    address.kind === "http"
+      ? watchSession(refuseAccepted(withoutOwnTalk(authorized)), () => {
+          isOver = true;
+        })
+      : watchStreamEnd(authorized, (failure) => broken.abort(failure));
   const url = new URL(address.url);
-  const streamable = address.kind === "http" ? new StreamableHTTPClientTransport(url, options) : undefined;
-  const transport = streamable ?? new SSEClientTransport(url, options);
+  const streamable = address.kind === "http" ? new StreamableHTTPClientTransport(url, { fetch }) : undefined;
+  const transport = streamable ?? new SSEClientTransport(url, { fetch });
+  if (streamable !== undefined) {
+    failAtStreamEnd(streamable);
+  }
   const connection = await connect({ transport, broken: broken.signal }, signal);
   // A call may be answered only at its end, and has its own limits.
   headTimeoutMs = callHeadTimeoutMs;
   return {
     ...connection,
+    isOpen: () => !isOver && connection.isOpen(),
     close: async () => {
-      if (streamable?.sessionId !== undefined) {
+      if (!isOver && streamable?.sessionId !== undefined) {
         await within(closeTimeoutMs, streamable.terminateSession());
       }
       await connection.close();
@@ -151,6 +162,17 @@ function withToken(guarded: Fetch, tokenOf: (refused: string | undefined) => Pro
     }
     await answer.body?.cancel();
     return await send(await tokenOf(token));
+  };
+}
+
+/** Calls back when the server no longer knows the session of a request. */
+function watchSession(guarded: Fetch, onOver: () => void): Fetch {
+  return async (to, init = {}) => {
+    const answer = await guarded(to, init);
+    if (answer.status === 404 && new Headers(init.headers).has("mcp-session-id")) {
+      onOver();
+    }
+    return answer;
   };
 }
 

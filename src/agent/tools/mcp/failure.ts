@@ -22,7 +22,12 @@ export function isPassing(error: unknown): boolean {
 
 /** Returns whether the server has refused the request itself, as it does with an unknown tool. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof ProtocolError;
+  return error instanceof ProtocolError && findCause(error, EgressFailure) === undefined;
+}
+
+/** Returns whether the server does not know what was asked for: with a session, that is the session. */
+export function isUnknown(error: unknown): boolean {
+  return findCause(error, SdkHttpError)?.status === 404;
 }
 
 function wordsOf(error: unknown): string {

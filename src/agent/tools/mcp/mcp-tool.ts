@@ -4,8 +4,8 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { readSchema } from "../schema.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
 import type { KeptTool } from "./catalogue.ts";
-import type { CallTimes, McpConnection, Progress } from "./connection.ts";
-import { describeFailure, isRefusal } from "./failure.ts";
+import type { CallAnswer, CallTimes, McpCall, McpConnection, Progress } from "./connection.ts";
+import { describeFailure, isRefusal, isUnknown } from "./failure.ts";
 import { followTask } from "./follow-task.ts";
 import { progressCharsMax, progressIntervalMs } from "./limits.ts";
 import { describeAsked, readResult } from "./outcome.ts";
@@ -68,8 +68,7 @@ async function call(
     if (kept !== undefined) {
       return hideIn(await followTask({ taskId: kept, pollIntervalMs: undefined }, following, context), hide);
     }
-    const connection = await server.connect(context);
-    const answer = await connection.callTool({
+    const answer = await callInSession(server, context, {
       tool: { name: tool, inputSchema: JSON.parse(schema) },
       ...{ args, signal: context.signal, onProgress, totalMs, idleMs },
     });
@@ -89,6 +88,19 @@ async function call(
       server.refused();
     }
     return { error: hide(describeFailure(error)) };
+  }
+}
+
+/** Calls the tool. A server that has forgotten the session has not begun the call, so it is made once more, in a new session. */
+async function callInSession(server: ServerOfTool, context: ToolContext, call: McpCall): Promise<CallAnswer> {
+  const connection = await server.connect(context);
+  try {
+    return await connection.callTool(call);
+  } catch (error) {
+    if (connection.isOpen() || !isUnknown(error)) {
+      throw error;
+    }
+    return await (await server.connect(context)).callTool(call);
   }
 }
 

@@ -53,7 +53,7 @@ describe.skipIf(!hasJail)("a coding agent", () => {
 
   test.for([
     ["approve", "yes", "line"],
-    ["reject", "no", "nothing"],
+    ["reject", "no", "-32002 Resource not found"],
   ] as const)("asks before an edit: %s", async ([decision, option, line], { client, stranger }) => {
     const area = new Area();
     using _ = area;

@@ -93,7 +93,7 @@ const acts: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
     const path = `${process.cwd()}/a.txt`;
     const { content } = await turn.client
       .request(methods.client.fs.readTextFile, { sessionId: turn.sessionId, path, line: 2, limit: 1 })
-      .catch(() => ({ content: "nothing" }));
+      .catch(({ code, message }) => ({ content: `${code} ${message.split(":")[0]}` }));
     await say(turn, `${answer}: ${content}`);
   },
   escape: async (turn) => {
@@ -177,6 +177,7 @@ const acts: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
       { sessionUpdate: "tool_call" },
       { sessionUpdate: "plan", entries: "none" },
       { sessionUpdate: "tool_call_update", toolCallId: "ghost", content: 3, status: "completed", locations: {} },
+      { sessionUpdate: "tool_call_update", toolCallId: "ghost", _meta: { late: true } },
       { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "\ud800half" } },
     ];
     for (const update of updates) {

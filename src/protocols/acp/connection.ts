@@ -15,7 +15,7 @@ import {
 import type { ServedProgram } from "../../agent/tools/bash/served-program.ts";
 import { type Clock, over } from "../../platform/base/clock.ts";
 import { version } from "../../platform/base/version.ts";
-import type { AgentFiles } from "./files.ts";
+import type { AgentFiles, ReadOutcome } from "./files.ts";
 import type { PromptEnd } from "./happenings.ts";
 import { openRequestsMax, openTimeoutMs } from "./limits.ts";
 import { openLines, type UpdateTaker } from "./line-stream.ts";
@@ -132,14 +132,18 @@ function continuationOf(capabilities: InitializeResponse["agentCapabilities"]): 
   return capabilities?.sessionCapabilities?.resume == null ? undefined : "resume";
 }
 
-function requireContent(outcome: { readonly content: string } | { readonly error: string }): string {
-  if ("error" in outcome) {
-    throw new RequestError(invalidParams, outcome.error);
+function requireContent(outcome: ReadOutcome): string {
+  if (!("error" in outcome)) {
+    return outcome.content;
   }
-  return outcome.content;
+  // Agents look for a file before they write a new one. Some know the code of a missing file, and others these words.
+  throw outcome.isMissing === true
+    ? new RequestError(resourceNotFound, `Resource not found: ${outcome.error}`)
+    : new RequestError(invalidParams, outcome.error);
 }
 
 const invalidParams = -32_602;
+const resourceNotFound = -32_002;
 
 async function within<T>(
   send: (stop: AbortSignal) => Promise<T>,

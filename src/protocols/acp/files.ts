@@ -14,9 +14,12 @@ export interface ReadRequest {
   readonly limit?: number | null;
 }
 
+/** The content of a file, or why it cannot be read. */
+export type ReadOutcome = { readonly content: string } | { readonly error: string; readonly isMissing?: boolean };
+
 /** The files of a session. */
 export interface AgentFiles {
-  read(request: ReadRequest): Promise<{ readonly content: string } | { readonly error: string }>;
+  read(request: ReadRequest): Promise<ReadOutcome>;
   write(request: { readonly path: string; readonly content: string }): Promise<ToolOutcome>;
 }
 
@@ -26,7 +29,8 @@ export function openAgentFiles(context: ToolContext): AgentFiles {
     read: async ({ path, line, limit }) => {
       const opened = await openInside(context, path, "file");
       if (!(opened instanceof OpenedPath)) {
-        return { error: describeFailure(opened, "open") };
+        const isMissing = opened.kind === "system" && opened.errno === "ENOENT";
+        return { error: describeFailure(opened, "open"), isMissing };
       }
       await using file = opened;
       const bytes = await readContent(file.handle, context.signal);

@@ -2,6 +2,7 @@
 //
 // F1  A tool call is a call of the ledger: its start is committed, and its one outcome is committed with its result.
 // F2  An update of a kind that this service does not know adds nothing. A field of the wrong type counts as unset.
+// F3  What an agent adds to a call that has ended is too late: it begins no other call.
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
@@ -47,6 +48,8 @@ export interface FoldOptions {
 export class Fold {
   readonly #options: FoldOptions;
   readonly #open = new Map<string, OpenCall>();
+  /** The ids of calls that have ended. */
+  readonly #ended = new Set<string>();
   #calls: number;
   #text = "";
   /** How often a message was too long. */
@@ -143,6 +146,9 @@ export class Fold {
 
   #takeCall(update: Fields): DriverStep[] {
     const id = firstCharacters(textIn(update, "toolCallId"), idCharsMax);
+    if (update.sessionUpdate === "tool_call_update" && !this.#open.has(id) && this.#ended.has(id)) {
+      return [];
+    }
     const known = this.#open.get(id);
     const steps = known === undefined ? this.#start(id, update) : [];
     const open = known ?? this.#open.get(id);
@@ -195,6 +201,7 @@ export class Fold {
 
   #settle({ turn, call }: OpenCall, end: { result: string } | { error: string }): DriverStep[] {
     this.#open.delete(call.id);
+    this.#ended.add(call.id);
     return [settleCall({ turn, call, end, checkpoint: this.#checkpoint() })];
   }
 }

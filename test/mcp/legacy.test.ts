@@ -17,7 +17,12 @@ test("a client initializes, lists, pings and calls", async () => {
   const client = new LegacyClient(service.url);
   const { result } = await client.open();
   expect(result).toMatchObject({ protocolVersion: "2025-11-25", serverInfo: { name: "runnel" } });
-  expect((await new LegacyClient(service.url).open({}, "1999-01-01")).result.protocolVersion).toBe("2025-11-25");
+  for (const [asked, given] of [
+    ["1999-01-01", "2025-11-25"],
+    ["2024-11-05", "2024-11-05"],
+  ]) {
+    expect((await new LegacyClient(service.url).open({}, asked)).result.protocolVersion).toBe(given);
+  }
   expect((await client.request("ping")).at(-1)?.result).toEqual({});
   const [list] = await client.request("tools/list");
   expect(list?.result.tools).toMatchObject([{ name: "default" }]);
@@ -26,6 +31,27 @@ test("a client initializes, lists, pings and calls", async () => {
   const [called] = await client.request("tools/call", { name: "default", arguments: { message: "hi" } });
   expect(called?.result.content).toEqual([{ type: "text", text: "hello" }]);
   expect((await client.request("prompts/list")).at(-1)?.error?.code).toBe(-32601);
+});
+
+test("what a client writes as null, or a model fills in, counts as missing", async () => {
+  const { service, provider } = await setMcpStage();
+  const client = new LegacyClient(service.url);
+  await client.open();
+  for (const params of [null, { cursor: null }, { cursor: "" }, { _meta: null }]) {
+    for (const [method, name] of [
+      ["tools/list", "tools"],
+      ["resources/list", "resources"],
+    ] as const) {
+      const [answered] = await messagesOf(await client.post({ id: 1, method, params }));
+      expect([params, method, answered?.result]).toEqual([params, method, { [name]: expect.any(Array) }]);
+    }
+  }
+  expect((await client.post({ method: "notifications/initialized", params: null })).status).toBe(202);
+  for (const session_id of [null, ""]) {
+    provider.respond(answer("hello"));
+    const [called] = await client.request("tools/call", { name: "default", arguments: { message: "hi", session_id } });
+    expect(called?.result.content).toEqual([{ type: "text", text: "hello" }]);
+  }
 });
 
 test("a session of another client is unknown", async () => {

@@ -69,7 +69,9 @@ export function parseMessage(text: string): RpcMessage {
   if (!isObject(value) || value.jsonrpc !== "2.0") {
     throw new RpcError(invalidRequest, 'the body must be one JSON-RPC message with "jsonrpc": "2.0"');
   }
-  const { id, method, params = {} } = value;
+  const { id, method } = value;
+  // Programs in Go and Java write null for what they leave out.
+  const params = value.params ?? {};
   if (method === undefined && isId(id)) {
     return { kind: "response", id, result: value.result };
   }

@@ -10,8 +10,8 @@ import { type Abilities, type McpCall, type Seals, serverInfo } from "./call.ts"
 import { capabilities, instructions } from "./discover.ts";
 import { readAbilities } from "./modern.ts";
 
-/** Newest first. A client that asks for another revision gets the newest. */
-const versions = ["2025-11-25", "2025-06-18", "2025-03-26"];
+/** Newest first. A client that asks for another revision gets the newest. Those that ask for the first one send its messages this way, too. */
+const versions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 const sessionHeader = "mcp-session-id";
 const purpose = "mcp session";

@@ -17,7 +17,7 @@ const logType = "application/x-ndjson";
 
 /** `resources/list`: the logs of the caller's runs, newest first. */
 export async function listResources(call: McpCall): Promise<void> {
-  const { cursor: pageToken = "" } = call.params;
+  const pageToken = call.params.cursor ?? "";
   if (typeof pageToken !== "string") {
     throw wrongParam("cursor", "must be a text");
   }

@@ -73,7 +73,9 @@ function readArguments(
   { inputSchema }: Tool,
   args: Params,
 ): { readonly message: string; readonly sessionId: string | undefined } {
-  const { message, session_id: sessionId, ...others } = args;
+  const { message, session_id: given, ...others } = args;
+  // Models fill in what they may leave out.
+  const sessionId = given === null || given === "" ? undefined : given;
   if (sessionId !== undefined && (typeof sessionId !== "string" || !/^[A-Za-z0-9_-]{1,128}$/.test(sessionId))) {
     throw new CallRefused("session_id: must be the session_id of an earlier answer");
   }

@@ -15,7 +15,7 @@ export interface Tool extends NamedAgent {
 
 /** `tools/list`. */
 export async function listTools(call: McpCall): Promise<void> {
-  if (call.params.cursor !== undefined) {
+  if ((call.params.cursor ?? "") !== "") {
     throw wrongParam("cursor", "the list has one page");
   }
   const tools = await findTools(call);

@@ -38,10 +38,12 @@ test("the public card needs no key, is cached and names no agent", async () => {
   expect([again.status, again.headers.get("etag"), await again.text()]).toEqual([304, etag, ""]);
   const below = await fetch(`${url}${cardPath}`);
   expect(await below.text()).toBe(text);
-  const proxied = await fetch(service.url + cardPath, { headers: { "x-forwarded-proto": "https" } });
-  expect(await proxied.json()).toMatchObject({
-    supportedInterfaces: [{ url: url.replace("http:", "https:") }, {}, {}],
-  });
+  for (const protocol of ["https", "HTTPS, http"]) {
+    const proxied = await fetch(service.url + cardPath, { headers: { "x-forwarded-proto": protocol } });
+    expect(await proxied.json()).toMatchObject({
+      supportedInterfaces: [{ url: url.replace("http:", "https:") }, {}, {}],
+    });
+  }
 });
 
 test.for(bindings)(

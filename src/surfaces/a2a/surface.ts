@@ -113,12 +113,12 @@ function isRpc({ url = "", method }: Pick<RestRequest, "url" | "method">): boole
   return method === "POST" && (path === prefix || path === `${prefix}/`);
 }
 
-/** A proxy that ends TLS says so. */
+/** A proxy that ends TLS says so; the first of several comes first. */
 function addressOf(request: RestRequest, { publicPath }: Server): string {
   const host = "authority" in request ? request.authority : (request.headers.host ?? "");
   const isSecure =
     ("encrypted" in request.socket && request.socket.encrypted === true) ||
-    request.headers["x-forwarded-proto"] === "https";
+    /^\s*https\s*(?:,|$)/i.test(headerOf(request, "x-forwarded-proto") ?? "");
   const origin = `${isSecure ? "https" : "http"}://${host}`;
   if (!URL.canParse(origin)) {
     throw new InvalidField("Host", "must be the host and port of the service");

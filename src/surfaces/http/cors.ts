@@ -64,6 +64,7 @@ const exposedHeaders = [
   "Stream-Cursor",
   "Stream-Next-Offset",
   "Stream-Up-To-Date",
+  "WWW-Authenticate",
   "X-Request-Id",
 ].join(", ");
 

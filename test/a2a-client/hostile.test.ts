@@ -46,6 +46,13 @@ test.for<readonly [what: string, scripts: readonly Script[], code: string]>([
   ["an answer of a proxy", [card(), fail(502, "<html>bad gateway")], "runner.turn_lost"],
   ["an answer that is no JSON", [card(), fail(200, "no")], "runner.turn_lost"],
   ["a refusal", [card(), fail(403, "no")], "runner.error"],
+  ["a refusal for its rate", [card(), fail(429, "{}")], "runner.error"],
+  ["an address that is gone", [card(), fail(404, "<html>")], "runner.error"],
+  [
+    "an interface without an origin",
+    [card({ supportedInterfaces: [{ ...elsewhere[0], url: "/rpc" }] })],
+    "runner.error",
+  ],
   [
     "an error of the protocol",
     [card(), fail(200, '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}')],

@@ -31,8 +31,8 @@ export function createGuardedFetch(options: FetchOptions): Fetch {
   const { egress, headTimeoutMs, what } = options;
   const { origin } = new URL(options.url);
   return async (to, { method = "GET", headers, body, signal } = {}) => {
-    const url = new URL(to);
-    if (url.origin !== origin) {
+    const url = URL.parse(String(to));
+    if (url?.origin !== origin) {
       throw refuse("the server leads to another origin");
     }
     const given = new Headers(headers);

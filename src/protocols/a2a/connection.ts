@@ -12,6 +12,7 @@ import {
 import { A2AError } from "@a2a-js/sdk/errors";
 import { Role, TaskState } from "#gen/lf/a2a/v1/a2a_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
+import { parseObject } from "../../platform/base/json/parse-object.ts";
 import { refuse } from "../../platform/egress/failure.ts";
 import { createGuardedFetch, type Fetch } from "../../platform/egress/guarded-fetch.ts";
 import type { Egress } from "../../platform/egress/post.ts";
@@ -143,14 +144,26 @@ function eventOf(result: SendMessageResult): StreamResponse {
     : { payload: { $case: "task", value: result } };
 }
 
-/** The client would quote the body of such an answer. */
+/**
+ * Throws for the refusals that the client does not know as such: it would quote their bodies, and a message would count as sent. It reads
+ * the errors of the protocol itself.
+ */
 function refusingStrangers(guarded: Fetch): Fetch {
   return async (to, init) => {
     const response = await guarded(to, init);
-    if (response.status === 401 || response.status === 403) {
+    const { status, headers } = response;
+    if (status === 401 || status === 403) {
       await response.body?.cancel();
-      throw refuse(`the agent answered ${response.status}: give it valid credentials in the headers`);
+      throw refuse(`the agent answered ${status}: give it valid credentials in the headers`);
     }
-    return response;
+    // After the time of a request (408) the agent may have begun.
+    if (status < 400 || status >= 500 || status === 408) {
+      return response;
+    }
+    const text = await response.text();
+    if (parseObject(text)?.error === undefined) {
+      throw refuse(`the agent answered ${status}`);
+    }
+    return new Response(text, { status, headers });
   };
 }

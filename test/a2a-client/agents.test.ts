@@ -18,14 +18,17 @@ const agent = await startA2aAgent();
 const quiet = await startA2aAgent({
   capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false, extensions: [] },
 });
+const old = await startA2aAgent({}, { isOld: true });
 afterAll(() => {
   agent.close();
   quiet.close();
+  old.close();
 });
 
 const flags = flagsOf(
   lineOf("fake", agent.origin),
   lineOf("polled", quiet.origin),
+  lineOf("old", old.origin),
   lineOf("private", agent.origin, { clients: ["key/stranger"] }),
   lineOf("away", "http://127.0.0.1:1"),
 );
@@ -63,6 +66,8 @@ describe("an A2A agent", () => {
   test.for([
     ["fake", "talk", [begins, thinks, ...says("Hello, world.")]],
     ["polled", "talk", [begins, ...says("Hello, world.")]],
+    ["old", "talk", [begins, thinks, ...says("Hello, world.")]],
+    ["old", "message", [begins, ...says("No task.")]],
     ["fake", "status", [begins, ...says("Only a status.")]],
     ["fake", "message", [begins, ...says("No task.")]],
     ["polled", "message", [begins, ...says("No task.")]],
@@ -77,6 +82,17 @@ describe("an A2A agent", () => {
         ...says('{"found":3}'),
       ],
     ],
+    [
+      "old",
+      "files",
+      [
+        begins,
+        ["artifactCreated", "image", undefined, "cG5n"],
+        ["artifactCreated", "file", "a.txt", '{"url":"https://agents.example/a"}'],
+        ...says('{"found":3}'),
+      ],
+    ],
+    ["old", "fail", [begins, ["runFailed", "runner.error", "no luck with [redacted]"]]],
     ["fake", "fail", [begins, ["runFailed", "runner.error", "no luck with [redacted]"]]],
     ["fake", "decline", [begins, ["runFailed", "rejected", "not my work"]]],
   ] as const)("%s: shows %s as results of the run", async ([runner, message, log], { client }) => {
@@ -107,15 +123,21 @@ describe("an A2A agent", () => {
     expect(short(changed).at(-1)?.[2]).toBe(JSON.stringify([history, "remember"]));
   });
 
-  test("asks a question, and the next message answers it in the same task", async ({ client }) => {
-    const sessionId = await openSession(client, { name: "a2a", runner: "fake" });
-    const asked = short(await readLog(client, await send(client, sessionId, "ask")));
-    expect(asked.at(-1)).toEqual(["runCompleted", "input_required", "Which one?"]);
-    const tasks = agent.states.length;
-    const told = short(await readLog(client, await send(client, sessionId, "blue")));
-    expect(told.at(-1)).toEqual(["runCompleted", "stop", "Blue it is."]);
-    expect(agent.states.slice(tasks)).toEqual([TaskState.TASK_STATE_COMPLETED]);
-  });
+  test.for([
+    ["fake", agent],
+    ["old", old],
+  ] as const)(
+    "asks a question, and the next message answers it in the same task: %s",
+    async ([runner, { states }], { client }) => {
+      const sessionId = await openSession(client, { name: "a2a", runner });
+      const asked = short(await readLog(client, await send(client, sessionId, "ask")));
+      expect(asked.at(-1)).toEqual(["runCompleted", "input_required", "Which one?"]);
+      const tasks = states.length;
+      const told = short(await readLog(client, await send(client, sessionId, "blue")));
+      expect(told.at(-1)).toEqual(["runCompleted", "stop", "Blue it is."]);
+      expect(states.slice(tasks)).toEqual([TaskState.TASK_STATE_COMPLETED]);
+    },
+  );
 
   test("waits for a login that takes place elsewhere", async ({ client }) => {
     const runId = await startUntil(client, "permit", "extension");
@@ -127,19 +149,25 @@ describe("an A2A agent", () => {
     ]);
   });
 
-  test.for(["fake", "polled"])("has its task cancelled with the run: %s", async (runner, { client }) => {
-    const { states } = runner === "fake" ? agent : quiet;
+  test.for([
+    ["fake", agent],
+    ["polled", quiet],
+    ["old", old],
+  ] as const)("has its task cancelled with the run: %s", async ([runner, { states }], { client }) => {
     const runId = await startUntil(client, "slow", "messageDelta", runner);
     await client.call(RunService.method.cancelRun, { runId });
     expect(short(await readLog(client, runId)).at(-1)).toEqual(["runFailed", "cancelled", "context canceled"]);
     expect(states.at(-1)).toBe(TaskState.TASK_STATE_CANCELED);
   });
 
-  test("loses its connection, and its text is whole", async ({ client }) => {
-    const runId = await startUntil(client, "slow", "messageDelta");
-    agent.cut();
-    await until("the second stream", () => agent.headers.has("SubscribeToTask"));
-    agent.release();
+  test.for([
+    ["fake", agent, "SubscribeToTask"],
+    ["old", old, "tasks/resubscribe"],
+  ] as const)("loses its connection, and its text is whole: %s", async ([runner, server, method], { client }) => {
+    const runId = await startUntil(client, "slow", "messageDelta", runner);
+    server.cut();
+    await until("the second stream", () => server.headers.has(method));
+    server.release();
     expect(short(await readLog(client, runId)).at(-1)).toEqual(["runCompleted", "stop", "One, two."]);
   });
 

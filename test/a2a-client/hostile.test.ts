@@ -23,6 +23,7 @@ function card(fields: object = {}): Script {
 }
 
 const elsewhere = [{ url: `${private_.origin}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+const older = [{ url: `${server.origin}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "0.3" }];
 const events = (...bodies: readonly object[]): Script => {
   return (wire) => {
     for (const result of bodies) {
@@ -53,6 +54,7 @@ test.for<readonly [what: string, scripts: readonly Script[], code: string]>([
     [card({ supportedInterfaces: [{ ...elsewhere[0], url: "/rpc" }] })],
     "runner.error",
   ],
+  ["an older interface", [card({ supportedInterfaces: older }), fail(404, "no")], "runner.error"],
   [
     "an error of the protocol",
     [card(), fail(200, '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}')],

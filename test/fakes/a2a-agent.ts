@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { type AgentCard, formatSSEEvent, type Part, Role, SSE_HEADERS, TaskState } from "@a2a-js/sdk";
+import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import {
   AgentEvent,
   DefaultRequestHandler,
@@ -137,8 +138,8 @@ const acts: Readonly<Record<string, Act>> = {
   remember: (turn, { all }) => turn.set(TaskState.TASK_STATE_COMPLETED, textPart(JSON.stringify(all))),
 };
 
-/** Starts the agent. `card` changes its card. */
-export async function startA2aAgent(card: Partial<AgentCard> = {}): Promise<A2aServer> {
+/** Starts the agent. `card` changes its card. An old one speaks 0.3 alone. */
+export async function startA2aAgent(card: Partial<AgentCard> = {}, { isOld = false } = {}): Promise<A2aServer> {
   const begun: string[] = [];
   const states: TaskState[] = [];
   const headers = new Map<string, IncomingHttpHeaders>();
@@ -166,7 +167,7 @@ export async function startA2aAgent(card: Partial<AgentCard> = {}): Promise<A2aS
   const server = createServer(async (request, response) => {
     if (request.url === "/.well-known/agent-card.json") {
       headers.set("card", request.headers);
-      response.setHeader("content-type", "application/json").end(JSON.stringify(cardOf()));
+      response.setHeader("content-type", "application/json").end(JSON.stringify(isOld ? oldCardOf() : cardOf()));
       return;
     }
     const body: { method: string } = JSON.parse(await readText(request));
@@ -198,7 +199,21 @@ export async function startA2aAgent(card: Partial<AgentCard> = {}): Promise<A2aS
     ...{ securitySchemes: {}, securityRequirements: [], defaultInputModes: [], defaultOutputModes: [], skills: [] },
     ...card,
   });
-  const rpc = new JsonRpcTransportHandler(new DefaultRequestHandler(cardOf(), new InMemoryTaskStore(), executor));
+  const oldCardOf = () => {
+    const { name, description, version, capabilities } = cardOf();
+    const said = {
+      name,
+      description,
+      version,
+      capabilities,
+      skills: [],
+      defaultInputModes: [],
+      defaultOutputModes: [],
+    };
+    return { ...said, protocolVersion: "0.3.0", url: `${origin}/rpc`, preferredTransport: "JSONRPC" };
+  };
+  const handler = new DefaultRequestHandler(cardOf(), new InMemoryTaskStore(), executor);
+  const rpc = isOld ? new LegacyJsonRpcTransportHandler(handler) : new JsonRpcTransportHandler(handler);
   return {
     ...{ origin, begun, states, headers },
     release: () => {

@@ -64,11 +64,12 @@ export async function connectAgent(
     );
   const short = fetchWithin(answerTimeoutMs, answerBytesMax);
   const cardResolver = new DefaultAgentCardResolver({
+    ...withOlderAgents,
     fetchImpl: (to, init) => short(String(to), { ...init, signal }),
   });
   const card = await cardResolver.resolve(cardUrl, "");
   const open = async (fetchImpl: Fetch) => {
-    const options = { fetchImpl: fetchImpl as typeof fetch };
+    const options = { ...withOlderAgents, fetchImpl: fetchImpl as typeof fetch };
     const transports = [new JsonRpcTransportFactory(options), new RestTransportFactory(options)];
     return await new ClientFactory({ transports, cardResolver }).createFromAgentCard(card);
   };
@@ -127,6 +128,9 @@ export async function connectAgent(
     isRefusal,
   };
 }
+
+/** An interface of version 0.3 gets messages of that version: many agents have no other. */
+const withOlderAgents = { legacyCompat: { enabled: true } };
 
 function isRefusal(error: unknown): boolean {
   const failure = findEgressFailure(error);

@@ -51,6 +51,16 @@ describe.skipIf(!hasJail)("a coding agent", () => {
     expect(results.at(-1)?.usage).toMatchObject({ promptTokens: 7n, completionTokens: 3n, totalTokens: 10n });
   });
 
+  test("says two messages as two, and nothing of another session", async ({ client }) => {
+    const told = short(await runOne(client, "twice")).filter(([name]) => name !== "messageDelta");
+    expect(told).toEqual([
+      ["turnStarted"],
+      ["messageCompleted", "One, two."],
+      ["messageCompleted", "Three."],
+      ["runCompleted", "stop", "Three."],
+    ]);
+  });
+
   test.for([
     ["approve", "yes", "line"],
     ["reject", "no", "-32002 Resource not found"],

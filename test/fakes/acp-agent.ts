@@ -65,6 +65,14 @@ const acts: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
     await say(turn, "Hello, ");
     await say(turn, "world.");
   },
+  twice: async (turn) => {
+    const chunk = (messageId: string, text: string, sessionId = turn.sessionId) =>
+      send({ ...turn, sessionId }, { sessionUpdate: "agent_message_chunk", messageId, content: textBlock(text) });
+    await chunk("m1", "One, ");
+    await chunk("m9", "of another session", "child");
+    await chunk("m1", "two.");
+    await chunk("m2", "Three.");
+  },
   edit: async (turn) => {
     await say(turn, "I edit it.");
     await edit(turn, "pending");

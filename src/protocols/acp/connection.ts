@@ -104,8 +104,11 @@ export async function connectAgent(program: ServedProgram, host: AgentHost): Pro
     prompt: async (sessionId, prompt) => {
       try {
         const response = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
-        const { usage } = response as { usage?: Readonly<Record<string, unknown>> };
-        return { stopReason: response.stopReason, usage: usage ?? undefined };
+        const { stopReason, usage } = (response ?? {}) as {
+          stopReason?: string;
+          usage?: Readonly<Record<string, unknown>> | null;
+        };
+        return { stopReason: stopReason ?? "without a reason", usage: usage ?? undefined };
       } catch (error) {
         return { error };
       }

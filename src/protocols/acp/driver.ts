@@ -301,6 +301,10 @@ async function* follow(
       for (const happening of await happenings.next()) {
         switch (happening.kind) {
           case "update":
+            // An agent may have a session for each agent that it calls.
+            if (happening.sessionId !== acpSession) {
+              break;
+            }
             yield* fold.take(happening.update);
             if (fold.chars > loggedCharsMax) {
               return { error: new Error(`it sent more than ${loggedCharsMax} characters in one run`) };
@@ -363,7 +367,7 @@ function endOf(end: PromptEnd, { fold, turn, acpSession }: { fold: Fold; turn: T
 function words(error: unknown, hide: (text: string) => string): string {
   const { message, data } = (error ?? {}) as { message?: unknown; data?: unknown };
   const { details = data } = (data ?? {}) as { details?: unknown };
-  const more = details === undefined ? "" : ` (${typeof details === "string" ? details : JSON.stringify(details)})`;
+  const more = details == null ? "" : ` (${typeof details === "string" ? details : JSON.stringify(details)})`;
   return hide(`${String(message ?? error)}${more}`)
     .slice(0, errorCharsMax)
     .toWellFormed();

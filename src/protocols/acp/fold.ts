@@ -52,7 +52,9 @@ export class Fold {
   readonly #ended = new Set<string>();
   #calls: number;
   #text = "";
-  /** How often a message was too long. */
+  /** The agent's id of the message; empty without one. */
+  #messageId = "";
+  /** How often another message began without a call in between. */
   #cuts = 0;
   #said: Message | undefined;
   #chars = 0;
@@ -82,7 +84,7 @@ export class Fold {
     const update = this.clean(given);
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
-        return this.#say(textOf(update.content));
+        return this.#say(textOf(update.content), textIn(update, "messageId"));
       case "agent_thought_chunk": {
         const content = textOf(update.content);
         return content === "" ? [] : [append({ payload: { case: "reasoningDelta", value: { content } } })];
@@ -122,14 +124,16 @@ export class Fold {
     return isObject(cleaned) ? cleaned : {};
   }
 
-  #say(content: string): DriverStep[] {
+  #say(content: string, messageId: string): DriverStep[] {
     if (content === "") {
       return [];
     }
     // Readers get a message whole: one that is too long goes on as another.
     const isFull = this.#text.length + content.length > messageCharsMax;
-    this.#cuts += isFull ? 1 : 0;
-    const before = isFull ? this.#endMessage() : [];
+    const isOther = this.#text !== "" && messageId !== "" && messageId !== this.#messageId;
+    this.#cuts += isFull || isOther ? 1 : 0;
+    const before = isFull || isOther ? this.#endMessage() : [];
+    this.#messageId = messageId || this.#messageId;
     this.#text += content;
     const chunk = { role: "assistant", content, msgSequence: this.#calls + this.#cuts + 1 };
     return [...before, { payload: { case: "messageDelta", value: { chunk } } } as const].map(append);

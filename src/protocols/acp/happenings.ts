@@ -6,7 +6,7 @@ import type { UpdateTaker } from "./line-stream.ts";
 
 /** A thing that happened. `look` says that an approval may have been decided. */
 export type Happening =
-  | { readonly kind: "update"; readonly update: unknown }
+  | { readonly kind: "update"; readonly update: unknown; readonly sessionId: unknown }
   | {
       readonly kind: "asked";
       readonly request: RequestPermissionRequest;
@@ -32,8 +32,8 @@ export class Happenings implements UpdateTaker {
     this.#wake?.();
   }
 
-  take(update: unknown): boolean {
-    this.push({ kind: "update", update });
+  take(update: unknown, sessionId: unknown): boolean {
+    this.push({ kind: "update", update, sessionId });
     return this.#waiting.length < waitingUpdatesMax;
   }
 

@@ -5,13 +5,13 @@
 
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import type { ServedProgram } from "../../agent/tools/bash/served-program.ts";
-import { parseObject } from "../../platform/base/json/parse-object.ts";
+import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
 import { messageBytesMax } from "./limits.ts";
 
 /** Takes the updates of a program. */
 export interface UpdateTaker {
-  /** Takes an update. Returns false when no further one should be read for now. */
-  take(update: unknown): boolean;
+  /** Takes an update of a session. Returns false when no further one should be read for now. */
+  take(update: unknown, sessionId: unknown): boolean;
   /** Calls back once more updates may be read. */
   onRoom(resume: () => void): void;
 }
@@ -26,9 +26,11 @@ export function openLines({ child, broken }: ServedProgram, updates: UpdateTaker
       stdin?.on("error", () => {});
       stdout?.on("data", (piece: Buffer) => {
         for (const line of lines.add(piece)) {
-          const message = parseObject(line);
+          // Programs of .NET begin with a byte order mark.
+          const message = parseObject(line.replace(/^\ufeff/, ""));
           if (message?.method === "session/update") {
-            if (!updates.take((message.params as { update?: unknown } | undefined)?.update)) {
+            const { update, sessionId } = isObject(message.params) ? message.params : {};
+            if (!updates.take(update, sessionId)) {
               stdout.pause();
             }
           } else if (message !== undefined && isExpected(message)) {

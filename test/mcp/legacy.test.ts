@@ -8,9 +8,10 @@ import { completed, delta, failed, type Run } from "../../clients/typescript/src
 import { answer, callTools } from "../fakes/provider.ts";
 import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
+import { createHeldClock } from "../harness/held-clock.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { eventsOf, LegacyClient, messagesOf, offer, setMcpStage } from "./stage.ts";
+import { eventsOf, LegacyClient, type Message, messagesOf, offer, setMcpStage } from "./stage.ts";
 
 test("a client initializes, lists, pings and calls", async () => {
   const { service, provider } = await setMcpStage();
@@ -200,6 +201,36 @@ test("an approval is a request on the stream, and its answer a POST", async () =
     }
   }
   expect(end).toMatchObject({ content: [{ text: "It is empty." }] });
+});
+
+test("a quiet call reports progress that rises, and asks no question twice", async () => {
+  const { clock, pass } = createHeldClock(15_000);
+  const agent = { tools: { builtin: ["list_dir"], approve: ["list_dir"] } };
+  const agentPresets = [`careful=${JSON.stringify(agent)}`];
+  const { service, provider } = await setMcpStage({ agentPresets }, { clock });
+  provider.respond(callTools({ id: "c1", name: "list_dir", arguments: "{}" }), answer("It is empty."));
+  const client = new LegacyClient(service.url);
+  await client.open({ elicitation: {} });
+  const params = { name: "careful", arguments: { message: "List." }, _meta: { progressToken: "p" } };
+  const messages: Message[] = [];
+  const reading = (async () => {
+    for await (const { data } of eventsOf(await client.post({ id: 1, method: "tools/call", params }))) {
+      messages.push(data === "" ? {} : JSON.parse(data));
+    }
+  })();
+  const numbers = () => messages.flatMap(({ params: given = {} }) => given.progress ?? []);
+  const questions = () => messages.filter(({ method }) => method === "elicitation/create");
+  await until("the question", () => questions().length > 0);
+  for (let beats = 0; beats < 3; beats++) {
+    const before = numbers().length;
+    pass();
+    await until("the next progress", () => numbers().length > before);
+  }
+  expect(questions()).toHaveLength(1);
+  expect(numbers()).toEqual([...new Set(numbers())].toSorted((one, two) => Number(one) - Number(two)));
+  await client.post({ id: questions()[0]?.id, result: { action: "accept", content: { confirm: true } } });
+  await reading;
+  expect(messages.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: "It is empty." }] } });
 });
 
 test("the stream of a session tells of new agents", async () => {

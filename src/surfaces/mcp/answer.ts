@@ -23,6 +23,10 @@ export class CallAnswer {
   readonly #id: RpcId;
   readonly #progressToken: RpcId | undefined;
   readonly #slow: SlowJson | undefined;
+  /** The ids of the requests that the client has got. */
+  readonly #asked = new Set<string>();
+  /** The number of beats since the last entry. A log opens with one, which says nothing. */
+  #beats = -1;
 
   /** `after` is the sequence that the client has. */
   constructor(
@@ -48,22 +52,40 @@ export class CallAnswer {
     }
   }
 
-  /** Keeps the answer alive. Call it every 15 s. */
-  async beat(): Promise<void> {
-    await (this.#slow === undefined ? writeText(this.#call, sseHeartbeat) : this.#slow.beat());
+  /** Keeps the answer alive. Call it every 15 s. Clients that wait for progress end a call without it, and take only what rises. */
+  async beat(fold: CallFold): Promise<void> {
+    if (this.#slow !== undefined) {
+      await this.#slow.beat();
+      return;
+    }
+    this.#beats += 1;
+    if (this.#progressToken === undefined || this.#beats === 0) {
+      await writeText(this.#call, sseHeartbeat);
+    } else {
+      await this.#sendProgress(fold, this.#beats / (this.#beats + 1));
+    }
   }
 
   /** Sends how far the run is. The sequence rises with each entry. */
-  async progress({ sequence, doing }: CallFold): Promise<void> {
+  async progress(fold: CallFold): Promise<void> {
+    this.#beats = 0;
+    await this.#sendProgress(fold, 0);
+  }
+
+  async #sendProgress({ sequence, doing }: CallFold, part: number): Promise<void> {
     if (this.#slow === undefined && this.#progressToken !== undefined) {
       const message = doing === "" ? {} : { message: doing };
-      const params = { progressToken: this.#progressToken, progress: sequence, ...message };
+      const params = { progressToken: this.#progressToken, progress: sequence + part, ...message };
       await this.#write(printNotification("notifications/progress", params), sequence);
     }
   }
 
-  /** Sends a request of the service, which the client answers with a POST. */
+  /** Sends a request of the service, which the client answers with a POST. Once for each id. */
   async ask(id: string, { method, params }: { readonly method: string; readonly params: object }, sequence: number) {
+    if (this.#asked.has(id)) {
+      return;
+    }
+    this.#asked.add(id);
     await this.#write(JSON.stringify({ jsonrpc: "2.0", id, method, params }), sequence);
   }
 

@@ -51,11 +51,12 @@ export async function answerCall(call: McpCall, run: StartedRun, after: number):
         fold.take(result);
       }
       if (results.length === 0) {
-        await written.beat();
+        await written.beat(fold);
       } else if (!fold.hasEnded && fold.sequence > after) {
         await written.progress(fold);
       }
-      if (fold.isAsking && fold.sequence >= after && (await ask(call, run, fold, written))) {
+      const isNew = results.length > 0 && fold.sequence >= after;
+      if (fold.isAsking && isNew && (await ask(call, run, fold, written))) {
         isOver = true;
         return;
       }

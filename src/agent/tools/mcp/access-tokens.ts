@@ -78,7 +78,9 @@ export class AccessTokens {
       throw new EgressFailure("the token endpoint answered without an access_token", { isRetryable: false });
     }
     this.#values.set(credentials, [...this.valuesOf(credentials), value].slice(-valuesHiddenMax));
-    const lifeMs = (typeof seconds === "number" ? seconds : defaultLifeSec) * 1_000;
+    // Some endpoints write the number as a text.
+    const lifeSec = typeof seconds === "number" || typeof seconds === "string" ? Number(seconds) : Number.NaN;
+    const lifeMs = (Number.isNaN(lifeSec) ? defaultLifeSec : lifeSec) * 1_000;
     return { value, untilMs: this.#clock.monotonicMs() + Math.max(lifeMs - earlyMs, lifeMs / 2) };
   }
 

@@ -211,6 +211,30 @@ describe("tools", () => {
     });
   });
 
+  test("of items in the input join those of the request; the last one of a name counts", async () => {
+    const { client, provider } = await setOpenAiStage();
+    provider.respond(callTools({ id: "call_1", name: "crm__apply_patch", arguments: '{"input":"x"}' }));
+    const offer = (...tools: object[]) => ({ type: "additional_tools", role: "developer", id: "at_1", tools });
+    const input = [
+      offer(weather, { type: "namespace", name: "crm", description: "", tools: [patch] }),
+      { role: "user", content: "Go" },
+      offer({ ...weather, description: "newer" }),
+    ];
+    const { output } = await client.responses.create(any({ input, tools: [time], parallel_tool_calls: false }));
+    expect(output).toMatchObject([{ type: "custom_tool_call", name: "apply_patch", namespace: "crm", input: "x" }]);
+    const { tools: offered, messages } = (await provider.request(0)).body as unknown as {
+      tools: { function: { name: string; description: string } }[];
+      messages: object[];
+    };
+    expect(offered.map((each) => each.function.name)).toEqual(["get_time", "get_weather", "crm__apply_patch"]);
+    expect(offered[1]?.function.description).toBe("newer");
+    expect(messages).toEqual([{ role: "user", content: "Go" }]);
+    const wrong = client.responses.create(
+      any({ input: [offer({ type: "function" }), { role: "user", content: "Go" }] }),
+    );
+    await expect(wrong).rejects.toMatchObject({ status: 400, param: "input[0].tools[0].name" });
+  });
+
   test("some of them are allowed", async () => {
     const { client, provider } = await setOpenAiStage();
     provider.respond(callTools(weatherCall), callTools(weatherCall));

@@ -8,11 +8,12 @@ import type { Origin } from "./echo.ts";
 import { ApiError, invalid, notFound } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { dashed } from "./ids.ts";
+import { itemsOfInput } from "./input.ts";
 import { originOfRun, readResults } from "./stored.ts";
 
 /** Returns the answers that end an input. Earlier ones belong to the conversation. */
 export function readAnswers(request: Fields): readonly ResumeEntry[] {
-  const items = Array.isArray(request.find("input")) ? (request.findObjects("input") ?? []) : [];
+  const items = itemsOfInput(request);
   const last = items.findLastIndex((item) => item.find("type") !== "mcp_approval_response");
   return items.slice(last + 1).map((item) => ({
     interruptId: dashed(item.requireText("approval_request_id").replace(/^mcpr_/, "")),

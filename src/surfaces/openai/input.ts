@@ -38,9 +38,22 @@ export function readItems(request: Fields, name: string, references: References 
 
 /** Returns the ids in the references of an input. */
 export function referredIds(request: Fields): readonly string[] {
-  const items = Array.isArray(request.find("input")) ? (request.findObjects("input") ?? []) : [];
-  const references = items.filter((item) => item.find("type") === "item_reference");
+  const references = itemsOfInput(request).filter((item) => item.find("type") === "item_reference");
   return references.map((item) => item.requireText("id"));
+}
+
+/** Returns the tools that an input offers in items of its own. */
+export function toolsOfInput(request: Fields): readonly Fields[] {
+  return itemsOfInput(request).flatMap((item) =>
+    item.find("type") === toolsType ? (item.findObjects("tools") ?? []) : [],
+  );
+}
+
+const toolsType = "additional_tools";
+
+/** Returns the items of an input: a text has none. */
+export function itemsOfInput(request: Fields): readonly Fields[] {
+  return Array.isArray(request.find("input")) ? (request.findObjects("input") ?? []) : [];
 }
 
 /** Items of tools that a provider has run. Models get them from the transcript, or from the state of their response. */
@@ -116,6 +129,9 @@ class InputReader {
         return;
       case "item_reference":
         this.#addReferred(item);
+        return;
+      case toolsType:
+        item.ignore("role", "tools");
         return;
       default:
         throw unsupported(item.at("type"), `items of type ${type} are not supported`);

@@ -8,7 +8,7 @@ import type { Echo } from "./echo.ts";
 import { ApiError, invalid, notFound } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { responsePlaceOf, sessionIdOf } from "./ids.ts";
-import { type References, readInput } from "./input.ts";
+import { type References, readInput, toolsOfInput } from "./input.ts";
 import { withoutSecrets } from "./mcp-servers.ts";
 import { readExtras, readResponseSettings, readTextSettings, type Settings } from "./settings.ts";
 import { readTools } from "./tools.ts";
@@ -40,8 +40,9 @@ export function readRequest(request: Fields, references: References): Asked {
     throw invalid("previous_response_id", "set conversation or previous_response_id, not both");
   }
   const instructions = request.findText("instructions");
-  const toolsGiven = request.findItems("tools") ?? [];
-  const tools = readTools(request);
+  const more = toolsOfInput(request);
+  const tools = readTools(request, { more });
+  const toolsGiven = [...(request.findItems("tools") ?? []), ...more.map(({ value }) => value)];
   const metadata = readMetadata(request);
   const reasoning = request.findObject("reasoning");
   const model = request.findText("model") ?? "";

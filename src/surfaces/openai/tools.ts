@@ -14,27 +14,35 @@ export const serverLabel = "runnel";
 /**
  * Returns the tools of a request; undefined when it has none. Chat Completions writes a function into a field of its own. A tool that
  * OpenAI runs is for models of OpenAI alone: others do without, and the service logs that.
- * `asks` is false for an API without requests for approval.
+ * `asks` is false for an API without requests for approval. `more` are the tools of items: they replace those of their names.
  * @throws ApiError that names a field of a tool.
  */
 export function readTools(
   request: Fields,
-  { asks = true }: { readonly asks?: boolean } = {},
+  { asks = true, more = [] }: { readonly asks?: boolean; readonly more?: readonly Fields[] } = {},
 ): RequestTools | undefined {
-  const items = request.findItems("tools");
-  if (items === undefined) {
+  const items = request.findObjects("tools");
+  if (items === undefined && more.length === 0) {
     return undefined;
   }
   const tools: Tools = { builtin: [], functions: [], provider: [], mcp: [] };
-  for (const [index, item] of items.entries()) {
-    addTool(tools, new Fields(item, `tools[${index}]`), item);
+  for (const item of items ?? []) {
+    addTool(tools, item);
     if (!asks && tools.mcp.some(({ approve = [] }) => approve.length > 0)) {
-      throw unsupported(`tools[${index}].require_approval`, "use never: this API has no requests for approval");
+      throw unsupported(item.at("require_approval"), "use never: this API has no requests for approval");
     }
   }
+  for (const item of more) {
+    addTool(tools, item);
+  }
+  const named = more.length === 0 ? tools : { ...tools, functions: lastOfEach(tools.functions) };
   const choice = request.find("tool_choice");
   const allowed = isObject(choice) ? findAllowed(new Fields(choice, "tool_choice")) : undefined;
-  return { ...noTools, ...(allowed === undefined ? tools : keepAllowed(tools, allowed)) };
+  return { ...noTools, ...(allowed === undefined ? named : keepAllowed(named, allowed)) };
+}
+
+function lastOfEach(functions: Tools["functions"]): Tools["functions"] {
+  return [...new Map(functions.map((each) => [each.name, each])).values()];
 }
 
 /** Returns the part of a tool choice that lists the allowed tools; undefined for any other choice. */
@@ -68,7 +76,7 @@ interface Tools {
   readonly mcp: RequestTools["mcp"][number][];
 }
 
-function addTool(tools: Tools, tool: Fields, item: unknown, namespace?: string): void {
+function addTool(tools: Tools, tool: Fields, namespace?: string): void {
   const type = tool.requireText("type");
   switch (type) {
     case "function":
@@ -79,8 +87,8 @@ function addTool(tools: Tools, tool: Fields, item: unknown, namespace?: string):
       break;
     case "namespace": {
       const name = tool.requireText("name");
-      for (const [index, each] of (tool.findItems("tools") ?? []).entries()) {
-        addTool(tools, new Fields(each, tool.at(`tools[${index}]`)), each, name);
+      for (const each of tool.findObjects("tools") ?? []) {
+        addTool(tools, each, name);
       }
       tool.ignore("description");
       break;
@@ -94,18 +102,18 @@ function addTool(tools: Tools, tool: Fields, item: unknown, namespace?: string):
         tools.mcp.push(readServer(tool));
         break;
       }
-      tools.provider.push(ofOpenAi(item));
+      tools.provider.push(ofOpenAi(tool));
       return;
     default:
-      tools.provider.push(ofOpenAi(item));
+      tools.provider.push(ofOpenAi(tool));
       return;
   }
   tool.assertAllRead();
 }
 
 /** In the words of OpenAI's API, so no other provider gets it. */
-function ofOpenAi(item: unknown): RequestTools["provider"][number] {
-  return { provider: "openai", tool: JSON.stringify(item) };
+function ofOpenAi({ value }: Fields): RequestTools["provider"][number] {
+  return { provider: "openai", tool: JSON.stringify(value) };
 }
 
 function readFunction(tool: Fields, namespace: string | undefined) {

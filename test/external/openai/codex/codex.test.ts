@@ -36,7 +36,7 @@ const one = command("call_1", "echo one > a.txt");
 const commands = [one, command("call_2", "cat a.txt; echo two > b.txt")];
 
 /** Starts a service and Codex in a folder of its own. `provider` is the name of the model's account. */
-async function startTask(scripts: readonly Script[]) {
+async function startTask(scripts: readonly Script[], model = "gpt-5") {
   const { provider, environment } = await openProvider();
   provider.respond(...scripts);
   const [port] = await findFreePorts(1);
@@ -59,7 +59,7 @@ async function startTask(scripts: readonly Script[]) {
     process.execPath,
     [
       ...[codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json"],
-      ...["-m", "gpt-5", "-c", 'model_provider="runnel"', ...flags, "Write two files."],
+      ...["-m", model, "-c", 'model_provider="runnel"', ...flags, "Write two files."],
     ],
     { directory: work, environment: { HOME: home, CODEX_HOME: home, RUNNEL_KEY: keyOf() } },
   );
@@ -89,6 +89,16 @@ test("a task with two commands ends right, in one session", async () => {
   const [session, ...others] = await readSessions(service.target);
   expect(others).toEqual([]);
   expect(session?.slice(-conversation.length)).toEqual(conversation);
+});
+
+test("a task of a model that gets its tools as items and writes programs ends right", async () => {
+  const input = "text(await tools.exec_command({ cmd: 'echo two > b.txt' }))";
+  const script = callTools({ id: "call_1", name: "functions__exec", arguments: JSON.stringify({ input }) });
+  const { program, work } = await startTask([script, speak("All done.")], "gpt-5.6-sol");
+  const { stdout, exitCode } = await program.finished;
+  expect(exitCode).toBe(0);
+  expect(stdout.toString()).toContain("All done.");
+  expect(await readFile(join(work, "b.txt"), "utf8")).toBe("two\n");
 });
 
 test("a task survives kill -9 in the middle of its last answer", async () => {

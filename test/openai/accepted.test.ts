@@ -9,7 +9,7 @@ import { onResponses } from "../fakes/responses-provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { openWireServer } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
-import { openAiClient, setOpenAiStage, speak } from "./stage.ts";
+import { lastResponse, openAiClient, setOpenAiStage, speak } from "./stage.ts";
 
 const parameters = { type: "object", properties: { city: { type: "string" } } };
 const weather: OpenAI.Responses.FunctionTool = { type: "function", name: "get_weather", parameters, strict: false };
@@ -233,6 +233,34 @@ describe("tools", () => {
       any({ input: [offer({ type: "function" }), { role: "user", content: "Go" }] }),
     );
     await expect(wrong).rejects.toMatchObject({ status: 400, param: "input[0].tools[0].name" });
+  });
+
+  test("that the caller searches itself are offered once it has found them", async () => {
+    const { client, provider } = await setOpenAiStage();
+    const search = { type: "tool_search", execution: "client", description: "Finds tools", parameters };
+    const call = callTools({ id: "call_1", name: "tool_search", arguments: '{"city":"Rome"}' });
+    provider.respond(call, callTools({ ...weatherCall, name: "crm__get_weather" }), speak("ok"));
+    const events = await Array.fromAsync(client.responses.stream(any({ input: "Go", tools: [search] }) as never));
+    const first = lastResponse(events);
+    const called = { type: "tool_search_call", call_id: "call_1", execution: "client", arguments: { city: "Rome" } };
+    expect(first.output).toMatchObject([called]);
+    expect(events.filter(({ type }) => type.includes("arguments"))).toEqual([]);
+    const found = { type: "tool_search_output", call_id: "call_1", execution: "client", status: "completed" };
+    const input = [{ role: "user", content: "Go" }, ...first.output, { ...found, tools: [namespace] }];
+    const second = await client.responses.create(any({ input, tools: [search] }));
+    expect(second.output).toMatchObject([{ type: "function_call", name: "get_weather", namespace: "crm" }]);
+    const { tools: offered, messages } = (await provider.request(1)).body as unknown as {
+      tools: { function: { name: string } }[];
+      messages: object[];
+    };
+    expect(offered.map((each) => each.function.name)).toEqual(["tool_search", "crm__get_weather"]);
+    expect(messages.slice(1)).toMatchObject([
+      { role: "assistant", tool_calls: [{ id: "call_1", function: { name: "tool_search" } }] },
+      { role: "tool", tool_call_id: "call_1", content: "These tools are available now: crm__get_weather" },
+    ]);
+    const none = [...input.slice(0, -1), { ...found, tools: [] }];
+    await client.responses.create(any({ input: none, tools: [search] }));
+    expect((await provider.request(2)).body.messages.at(-1)).toMatchObject({ content: "No tool was found." });
   });
 
   test("some of them are allowed", async () => {

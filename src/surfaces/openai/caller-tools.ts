@@ -1,7 +1,8 @@
-// The tools of callers as models know them. Models know functions alone: a custom tool is a function of one text, and a tool of a
-// namespace has the names of both.
+// The tools of callers as models know them. Models know functions alone: a custom tool is a function of one text, a search of the caller's
+// over more tools is a function too, and a tool of a namespace has the names of both.
 
-import { isObject, parseJson } from "../../platform/base/json/parse-object.ts";
+import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
+import { isObject, parseJson, parseObject } from "../../platform/base/json/parse-object.ts";
 import { toolNameOf } from "../in-process/tool-names.ts";
 
 /** A tool as its caller knows it. */
@@ -9,8 +10,8 @@ export interface CallerTool {
   readonly name: string;
   /** Undefined outside a namespace. */
   readonly namespace?: string | undefined;
-  /** Takes a text in place of an object. */
-  readonly isCustom: boolean;
+  /** A custom tool takes a text in place of an object. */
+  readonly kind: "function" | "custom" | "search";
 }
 
 /** The tools that their callers know in another form, by the names under which models know them. */
@@ -37,9 +38,42 @@ function entriesOf(tool: Readonly<Record<string, unknown>>, namespace?: string):
   if (type === "namespace" && Array.isArray(tools)) {
     return tools.filter(isObject).flatMap((each) => entriesOf(each, String(name)));
   }
-  const isCustom = type === "custom";
+  if (type === searchName && tool.execution === "client") {
+    return [[searchName, { name: searchName, kind: "search" }]];
+  }
+  const kind = type === "custom" ? "custom" : "function";
   const own = String(isObject(custom) ? custom.name : name);
-  return isCustom || namespace !== undefined ? [[modelNameOf(own, namespace), { name: own, namespace, isCustom }]] : [];
+  return kind === "custom" || namespace !== undefined
+    ? [[modelNameOf(own, namespace), { name: own, namespace, kind }]]
+    : [];
+}
+
+/** The name under which models know a search. */
+export const searchName = "tool_search";
+
+/** Returns the call of a caller's tool as an item shows it, without ids and status. `begun` is what the item has at first. */
+export function shownCall({ name: known, arguments: json }: Pick<ToolCall, "name" | "arguments">, tools: CallerTools) {
+  const { kind, ...own }: CallerTool = tools.get(known) ?? { name: known, kind: "function" };
+  switch (kind) {
+    case "function":
+      return {
+        type: "function_call",
+        prefix: "fc",
+        fields: { ...own, arguments: json },
+        begun: { arguments: "" },
+      } as const;
+    case "custom": {
+      const input = textOfArguments(json);
+      return { type: "custom_tool_call", prefix: "ctc", fields: { ...own, input }, begun: { input: "" } } as const;
+    }
+    case "search": {
+      const begun = { execution: "client", arguments: {} };
+      const fields = { ...begun, arguments: parseObject(json) ?? {} };
+      return { type: "tool_search_call", prefix: "tsc", fields, begun } as const;
+    }
+    default:
+      return kind satisfies never;
+  }
 }
 
 /** Returns the arguments of the function that a custom tool is. */

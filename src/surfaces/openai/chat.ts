@@ -237,10 +237,11 @@ class ChatFold {
   get calls() {
     const calls = this.end !== undefined && "pendingToolCalls" in this.end ? this.end.pendingToolCalls : [];
     return calls.map(({ id, name: known, arguments: json }, index) => {
-      const { name = known, isCustom = false } = this.#callerTools.get(known) ?? {};
-      const call = isCustom
-        ? { type: "custom", custom: { name, input: textOfArguments(json) } }
-        : { type: "function", function: { name, arguments: json } };
+      const { name = known, kind = "function" } = this.#callerTools.get(known) ?? {};
+      const call =
+        kind === "custom"
+          ? { type: "custom", custom: { name, input: textOfArguments(json) } }
+          : { type: "function", function: { name, arguments: json } };
       return { index, id, ...call };
     });
   }

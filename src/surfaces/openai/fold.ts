@@ -22,7 +22,7 @@ import type {
 } from "#gen/runnel/v1/result_pb.js";
 import { findServerTool, type ServerTool } from "../in-process/mcp-servers.ts";
 import { outputOf, textOf } from "../in-process/message-text.ts";
-import { type CallerTools, callerToolsOf, textOfArguments } from "./caller-tools.ts";
+import { type CallerTools, callerToolsOf, shownCall } from "./caller-tools.ts";
 import { annotationsOf } from "./citations.ts";
 import type { Origin } from "./echo.ts";
 import { type ApiError, failureOf } from "./errors.ts";
@@ -46,6 +46,7 @@ type ItemKind =
   | "mcp_call"
   | "function_call"
   | "custom_tool_call"
+  | "tool_search_call"
   | "image_generation_call"
   | "compaction";
 
@@ -489,24 +490,43 @@ export class ResponseFold {
     return [...events, this.#event(isCut ? "response.incomplete" : "response.completed", { response: this.response })];
   }
 
-  #callOfCaller(sequence: number, position: number, { id: call_id, name: known, arguments: json }: ToolCall) {
-    const { name, namespace, isCustom } = this.#callerTools.get(known) ?? { name: known, isCustom: false };
-    const item = this.#openItem(
-      isCustom ? "custom_tool_call" : "function_call",
-      isCustom ? "ctc" : "fc",
-      sequence,
-      position,
-    );
-    const place = { item_id: item.id, output_index: item.index };
-    const call = { id: item.id, type: item.kind, call_id, name, ...(namespace !== undefined && { namespace }) };
-    const [member, event] = isCustom ? ["input", "custom_tool_call_input"] : ["arguments", "function_call_arguments"];
-    const text = isCustom ? textOfArguments(json) : json;
+  #callOfCaller(sequence: number, position: number, call: ToolCall): ResponseEvent[] {
+    const shown = shownCall(call, this.#callerTools);
+    const { type, prefix, fields, begun } = shown;
+    const item = this.#openItem(type, prefix, sequence, position);
+    const whole = { id: item.id, type, call_id: call.id, ...fields };
     return [
-      this.#added(item, { ...call, [member]: "", status: "in_progress" }),
-      this.#event(`response.${event}.delta`, { ...place, delta: text }),
-      this.#event(`response.${event}.done`, { ...place, ...(isCustom ? {} : { name }), [member]: text }),
-      this.#done(item, { ...call, [member]: text, status: "completed" }),
+      this.#added(item, { ...whole, ...begun, status: "in_progress" }),
+      ...this.#piecesOf(item, shown),
+      this.#done(item, { ...whole, status: "completed" }),
     ];
+  }
+
+  #piecesOf(
+    { id: item_id, index: output_index }: Item,
+    { type, fields }: ReturnType<typeof shownCall>,
+  ): ResponseEvent[] {
+    const place = { item_id, output_index };
+    switch (type) {
+      case "function_call": {
+        const { name, arguments: json } = fields;
+        return [
+          this.#event("response.function_call_arguments.delta", { ...place, delta: json }),
+          this.#event("response.function_call_arguments.done", { ...place, name, arguments: json }),
+        ];
+      }
+      case "custom_tool_call": {
+        const { input } = fields;
+        return [
+          this.#event("response.custom_tool_call_input.delta", { ...place, delta: input }),
+          this.#event("response.custom_tool_call_input.done", { ...place, input }),
+        ];
+      }
+      case "tool_search_call":
+        return [];
+      default:
+        return type satisfies never;
+    }
   }
 
   #fail(failure: RunFailed, result: RunResult): ResponseEvent[] {

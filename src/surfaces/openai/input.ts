@@ -3,7 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { serverToolNameOf } from "../../platform/base/mcp-names.ts";
-import { argumentsOfText, modelNameOf } from "./caller-tools.ts";
+import { argumentsOfText, modelNameOf, searchName } from "./caller-tools.ts";
 import { readContent } from "./content.ts";
 import { ApiError, invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
@@ -42,11 +42,13 @@ export function referredIds(request: Fields): readonly string[] {
   return references.map((item) => item.requireText("id"));
 }
 
-/** Returns the tools that an input offers in items of its own. */
+/** Returns the tools that an input offers in items of its own: as such, or as what a search of the caller's has found. */
 export function toolsOfInput(request: Fields): readonly Fields[] {
-  return itemsOfInput(request).flatMap((item) =>
-    item.find("type") === toolsType ? (item.findObjects("tools") ?? []) : [],
-  );
+  return itemsOfInput(request).flatMap((item) => {
+    const type = item.find("type");
+    const offers = type === toolsType || (type === "tool_search_output" && item.find("execution") === "client");
+    return offers ? (item.findObjects("tools") ?? []) : [];
+  });
 }
 
 const toolsType = "additional_tools";
@@ -67,8 +69,6 @@ const itemsOfProviders: ReadonlySet<string> = new Set([
   "mcp_approval_request",
   "mcp_approval_response",
   "mcp_list_tools",
-  "tool_search_call",
-  "tool_search_output",
   "web_search_call",
 ]);
 
@@ -91,7 +91,7 @@ class InputReader {
 
   add(item: Fields): void {
     const type = item.findText("type") ?? "message";
-    if (itemsOfProviders.has(type)) {
+    if (itemsOfProviders.has(type) || (type.startsWith(searchName) && item.find("execution") !== "client")) {
       return;
     }
     this.#addItem(type, item);
@@ -116,6 +116,12 @@ class InputReader {
       case "custom_tool_call_output":
         this.#messages.push(resultMessage(item.requireText("call_id"), readContent(item, "output")));
         item.ignore("name");
+        return;
+      case "tool_search_call":
+        this.#addCall(callOf(item.requireText("call_id"), searchName, JSON.stringify(item.find("arguments") ?? {})));
+        return;
+      case "tool_search_output":
+        this.#messages.push(resultMessage(item.requireText("call_id"), [{ type: "text", text: foundIn(item) }]));
         return;
       case "mcp_call":
         this.#addServerCall(item);
@@ -219,6 +225,21 @@ function nameInServer(item: Fields): string {
   const name = item.requireText("name");
   const server = item.findText("server_label") ?? serverLabel;
   return server === serverLabel ? name : serverToolNameOf(`${server}_`, name);
+}
+
+/** Returns what a model reads of a search: the names of the tools, which it is offered now. */
+function foundIn(item: Fields): string {
+  const names = namesOf(item.findObjects("tools") ?? []);
+  return names.length === 0 ? "No tool was found." : `These tools are available now: ${names.join(", ")}`;
+}
+
+function namesOf(tools: readonly Fields[], namespace?: string): string[] {
+  return tools.flatMap((tool) => {
+    const name = tool.findText("name") ?? "";
+    return tool.find("type") === "namespace"
+      ? namesOf(tool.findObjects("tools") ?? [], name)
+      : [modelNameOf(name, namespace)];
+  });
 }
 
 function readName(item: Fields): string {

@@ -3,7 +3,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { textOf } from "../in-process/message-text.ts";
-import { argumentsOfText, type CallerTools, textOfArguments } from "./caller-tools.ts";
+import { argumentsOfText, type CallerTools, shownCall } from "./caller-tools.ts";
 import { annotationsOf } from "./citations.ts";
 import { type Element, inputParts, readContent, textOfElements } from "./content.ts";
 import { invalid } from "./errors.ts";
@@ -152,10 +152,7 @@ function resultItem(message: Message, prefix: string): Item {
   return { id: `fco_${prefix}`, type: "function_call_output", call_id, output, status: "completed" } as Item;
 }
 
-function callItem({ id: call_id, name: known, arguments: json }: ToolCall, place: string, tools: CallerTools): Item {
-  const { isCustom = false, ...own } = tools.get(known) ?? { name: known };
-  const call = isCustom
-    ? { id: `ctc_${place}`, type: "custom_tool_call", call_id, ...own, input: textOfArguments(json) }
-    : { id: `fc_${place}`, type: "function_call", call_id, ...own, arguments: json };
-  return { ...call, ...{ status: "completed" } };
+function callItem(call: ToolCall, place: string, tools: CallerTools): Item {
+  const { type, prefix, fields } = shownCall(call, tools);
+  return { id: `${prefix}_${place}`, type, ...{ call_id: call.id, ...fields, status: "completed" } };
 }

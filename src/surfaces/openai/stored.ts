@@ -153,12 +153,15 @@ function withState(items: readonly Item[], index: number): readonly unknown[] {
   if (item?.type === "message") {
     return isState(next) ? [item, next] : [item];
   }
-  if (item?.type !== "function_call" && item?.type !== "custom_tool_call") {
+  if (item === undefined || !callTypes.has(item.type)) {
     return [item];
   }
   const before = items.slice(0, index).findLast(({ type }) => type !== item.type);
   return isState(before) ? [before, item] : [item];
 }
+
+/** The types of calls that the caller answers. */
+const callTypes: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "tool_search_call"]);
 
 function isState(item: unknown): boolean {
   return isObject(item) && item.type === "reasoning" && item.encrypted_content !== undefined;

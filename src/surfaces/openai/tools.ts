@@ -3,7 +3,7 @@
 
 import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
 import { noTools, type RequestTools } from "../in-process/no-tools.ts";
-import { modelNameOf, textParameters } from "./caller-tools.ts";
+import { modelNameOf, searchName, textParameters } from "./caller-tools.ts";
 import { unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
 import { readServer } from "./mcp-servers.ts";
@@ -104,6 +104,13 @@ function addTool(tools: Tools, tool: Fields, namespace?: string): void {
       }
       tools.provider.push(ofOpenAi(tool));
       return;
+    case searchName:
+      if (tool.find("execution") !== "client") {
+        tools.provider.push(ofOpenAi(tool));
+        return;
+      }
+      tools.functions.push(readSearch(tool));
+      break;
     default:
       tools.provider.push(ofOpenAi(tool));
       return;
@@ -126,6 +133,17 @@ function readFunction(tool: Fields, namespace: string | undefined) {
   };
   tool.assertAllRead();
   return described;
+}
+
+/** Reads a search that the caller runs over tools that it has not offered yet. */
+function readSearch(tool: Fields) {
+  const parameters = tool.findObject("parameters");
+  const description = tool.findText("description") ?? "";
+  return {
+    name: searchName,
+    description,
+    parameters: parameters === undefined ? "" : JSON.stringify(parameters.value),
+  };
 }
 
 /** Fields of functions that save tokens or time where OpenAI knows them. */

@@ -288,6 +288,13 @@ test("a cut answer, and a text of the assistant to continue", async () => {
   expect(body.max_tokens).toBe(16_384);
 });
 
+test("an empty answer at the end is the one that the model writes", async () => {
+  const { client, provider } = await setAnthropicStage();
+  provider.respond(speak("ok"));
+  await client.messages.create({ ...hello, messages: [...hello.messages, { role: "assistant", content: "" }] });
+  expect((await provider.request(0)).body.messages).toEqual(hello.messages);
+});
+
 test("thoughts of other models come back to them", async () => {
   const { client, provider } = await setAnthropicStage();
   const details = [{ type: "reasoning.encrypted", data: "c2VjcmV0", index: 0 }];

@@ -352,6 +352,18 @@ async function setCompatible(baseUrl: string): Promise<OpenAI> {
 }
 
 describe("roles", () => {
+  test("an empty answer at the end is the one that the model writes", async () => {
+    const { client, provider } = await setOpenAiStage();
+    const empty: readonly unknown[] = ["", null, []];
+    provider.respond(speak("ok"), ...empty.map(() => speak("ok")));
+    for (const [index, content] of empty.entries()) {
+      await client.chat.completions.create(anyChat({ messages: [...messages, { role: "assistant", content }] }));
+      expect((await provider.request(index)).body.messages).toEqual(messages);
+    }
+    await client.responses.create(any({ input: [...messages, { role: "assistant", content: "" }] }));
+    expect((await provider.request(empty.length)).body.messages).toEqual(messages);
+  });
+
   test("of functions are those of tools, and instructions may come at the end", async () => {
     const { client, provider } = await setOpenAiStage();
     provider.respond(speak("ok"), speak("ok"), speak("ok"));

@@ -3,6 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { serverToolNameOf } from "../../platform/base/mcp-names.ts";
+import { withoutEmptyAnswer } from "../in-process/empty-answer.ts";
 import { toolNameOf } from "../in-process/tool-names.ts";
 import { type Content, contentOf, readBlocks, readTexts } from "./content.ts";
 import { ApiError, invalid } from "./errors.ts";
@@ -36,7 +37,7 @@ export function readConversation(request: Fields): readonly Message[] {
         throw invalid(item.at("role"), "must be user, assistant or system");
     }
   }
-  return [...system, ...messages];
+  return [...system, ...withoutEmptyAnswer(messages)];
 }
 
 function systemMessage(text: string): Message {

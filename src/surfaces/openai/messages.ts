@@ -2,6 +2,7 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { withoutEmptyAnswer } from "../in-process/empty-answer.ts";
 import { textOf } from "../in-process/message-text.ts";
 import { argumentsOfText, type CallerTools, shownCall } from "./caller-tools.ts";
 import { annotationsOf } from "./citations.ts";
@@ -33,7 +34,8 @@ export function readChatMessages(request: Fields): readonly Message[] {
 }
 
 /** Some programs send instructions alone. A model has to have something to answer. */
-export function endWithUser(messages: readonly Message[]): readonly Message[] {
+export function endWithUser(given: readonly Message[]): readonly Message[] {
+  const messages = withoutEmptyAnswer(given);
   const last = messages.at(-1);
   if (last?.role === "system" || last?.role === "developer") {
     last.role = "user";

@@ -6555,7 +6555,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Agent.top_p",
-  "Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, above 0 to 1."
+  "Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, from 0, the likeliest one alone, to 1."
  ],
  [
   "runnel.v1.Agent.verbosity",

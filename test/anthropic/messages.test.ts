@@ -31,7 +31,7 @@ test("a whole message, with the given history", async () => {
       system: [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } }],
       messages: conversation,
       stop_sequences: ["END"],
-      ...{ temperature: 0 },
+      ...{ temperature: 0, top_k: 0 },
     })
     .withResponse();
   expect(message).toMatchObject({

@@ -104,7 +104,7 @@ describe.each(kinds)("over $name", (kind) => {
       { topLogprobs: 21 },
       "invalid agent.top_logprobs: must be greater than or equal to 0 and less than or equal to 20",
     );
-    await refuse({ topP: 3 }, "invalid agent.top_p: must be greater than 0 and less than or equal to 1");
+    await refuse({ topP: 3 }, "invalid agent.top_p: must be greater than or equal to 0 and less than or equal to 1");
     await refuse(
       { toolChoice: { mode: ToolChoice_Mode.REQUIRED } },
       "invalid agent.tool_choice: the agent has no tool to call: give it some, or leave the choice out",

@@ -341,6 +341,11 @@ describe("settings", () => {
     for (const request of [0, 1]) {
       expect((await provider.request(request)).body).toMatchObject({ model: "llama", top_k: 5, ...extras });
     }
+    for (const [index, top_k] of [0, -1].entries()) {
+      provider.respond(speak("ok"));
+      await compatible.chat.completions.create(anyChat({ model: "compatible:llama", top_k }));
+      expect((await provider.request(2 + index)).body).toMatchObject({ top_k });
+    }
     const other = client.responses.create(any({ input: "Hi", min_p: 0.1 }));
     await expect(other).rejects.toMatchObject({ status: 400, param: "min_p", code: "unsupported_parameter" });
   });

@@ -21,6 +21,7 @@ async function bodyOf(params: ChatParams) {
 
 test.each<[ChatParams]>([
   [{ temperature: 0.5, top_p: 0.25, seed: 7, stop: ["END", "\n\n"] }],
+  [{ temperature: 0, top_p: 0 }],
   [{ frequency_penalty: 0.5, presence_penalty: -1.5, verbosity: "low", service_tier: "flex" }],
   [{ tools: [weather], tool_choice: "none" }],
   [{ tools: [weather], tool_choice: "required", parallel_tool_calls: false }],
@@ -88,7 +89,7 @@ test("a response repeats its settings, also when it is read later", async () => 
 });
 
 test.each<[object, string, string]>([
-  [{ top_p: 1.5 }, "top_p", "must be greater than 0 and less than or equal to 1"],
+  [{ top_p: 1.5 }, "top_p", "must be greater than or equal to 0 and less than or equal to 1"],
   [{ presence_penalty: 3 }, "presence_penalty", "must be greater than or equal to -2"],
   [{ tool_choice: "sometimes" }, "tool_choice", "must be none, auto, required or a function"],
   [{ tool_choice: "required" }, "tool_choice", "the agent has no tool to call"],

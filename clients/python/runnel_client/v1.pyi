@@ -497,7 +497,10 @@ class Agent(_Message):
     parallel_tool_calls: _bool
     """Whether one response may call several tools; unset leaves it to the provider, and they all may."""
     top_p: _float
-    """Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, above 0 to 1."""
+    """
+    Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, from 0, the likeliest one
+    alone, to 1.
+    """
     top_k: _int
     """The number of likeliest tokens among which the model chooses, at least 1."""
     stop: _Scalars[_str]

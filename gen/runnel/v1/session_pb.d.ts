@@ -327,7 +327,8 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
   parallelToolCalls?: boolean | undefined;
 
   /**
-   * Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, above 0 to 1.
+   * Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, from 0, the likeliest one
+   * alone, to 1.
    *
    * @generated from field: optional double top_p = 14;
    */

@@ -98,16 +98,14 @@ function readThoughts(thinking: Fields | undefined): Asked["thoughts"] {
 const thinkingTypes: ReadonlySet<string> = new Set(["enabled", "disabled", "adaptive"]);
 
 function readSampling(request: Fields): AgentFields {
-  const [temperature, topP, topK] = [
-    request.findNumber("temperature"),
-    request.findNumber("top_p"),
-    request.findCount("top_k"),
-  ];
+  const [temperature, topP] = [request.findNumber("temperature"), request.findNumber("top_p")];
+  const topK = request.findCount("top_k", 0) ?? 0;
   const tier = request.findText("service_tier") ?? "auto";
   return {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
-    ...(topK !== undefined && { topK }),
+    // 0 is all tokens.
+    ...(topK > 0 && { topK }),
     stop: readStops(request),
     ...(tier !== "auto" && { serviceTier: tier }),
   };

@@ -2,6 +2,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
+import { isObject } from "../../platform/base/json/parse-object.ts";
 import { serverToolNameOf } from "../../platform/base/mcp-names.ts";
 import { modelNameOf } from "./caller-tools.ts";
 import { invalid, unsupported } from "./errors.ts";
@@ -29,7 +30,7 @@ export function readChatSettings(request: Fields): Settings {
     ...readSettings(request),
     ...present({
       stop: readStop(request),
-      topK: request.findCount("top_k"),
+      topK: readTopK(request),
       seed: readSeed(request),
       frequencyPenalty: request.findNumber("frequency_penalty"),
       presencePenalty: request.findNumber("presence_penalty"),
@@ -143,6 +144,12 @@ const modes: Readonly<Record<string, ToolChoice_Mode>> = {
   none: ToolChoice_Mode.NONE,
   required: ToolChoice_Mode.REQUIRED,
 };
+
+/** Servers that know the field take 0 and -1 for all tokens. They get such a number as it is. */
+function readTopK(request: Fields): number | undefined {
+  const given = isObject(request.value) ? request.value.top_k : undefined;
+  return typeof given === "number" && given < 1 ? undefined : request.findCount("top_k");
+}
 
 function readStop(request: Fields): string[] {
   const stop = request.find("stop") ?? [];

@@ -593,7 +593,8 @@ type Agent struct {
 	ToolChoice *ToolChoice `protobuf:"bytes,12,opt,name=tool_choice,json=toolChoice,proto3" json:"tool_choice,omitempty"`
 	// Whether one response may call several tools; unset leaves it to the provider, and they all may.
 	ParallelToolCalls *bool `protobuf:"varint,13,opt,name=parallel_tool_calls,json=parallelToolCalls,proto3,oneof" json:"parallel_tool_calls,omitempty"`
-	// Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, above 0 to 1.
+	// Nucleus sampling: the model chooses among the likeliest tokens whose probabilities add up to this share, from 0, the likeliest one
+	// alone, to 1.
 	TopP *float64 `protobuf:"fixed64,14,opt,name=top_p,json=topP,proto3,oneof" json:"top_p,omitempty"`
 	// The number of likeliest tokens among which the model chooses, at least 1.
 	TopK *int32 `protobuf:"varint,15,opt,name=top_k,json=topK,proto3,oneof" json:"top_k,omitempty"`
@@ -1850,7 +1851,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\vtool_choice\x18\f \x01(\v2\x15.runnel.v1.ToolChoiceR\n" +
 	"toolChoice\x123\n" +
 	"\x13parallel_tool_calls\x18\r \x01(\bH\x01R\x11parallelToolCalls\x88\x01\x01\x121\n" +
-	"\x05top_p\x18\x0e \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x04topP\x88\x01\x01\x12!\n" +
+	"\x05top_p\x18\x0e \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x04topP\x88\x01\x01\x12!\n" +
 	"\x05top_k\x18\x0f \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x03R\x04topK\x88\x01\x01\x12%\n" +
 	"\x04stop\x18\x10 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\x10\"\ar\x05\x10\x01(\x80\bR\x04stop\x122\n" +
 	"\x04seed\x18\x11 \x01(\x03B\x19\xbaH\x16\"\x14\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x81\x80\x80\x80\x80\x80\x80\xf0\xff\x01H\x04R\x04seed\x88\x01\x01\x12I\n" +

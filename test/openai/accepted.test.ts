@@ -74,6 +74,25 @@ describe("a caller that keeps its own history", () => {
     ]);
   });
 
+  test("gives results after more messages: they belong to their calls", async () => {
+    const { client, provider } = await setOpenAiStage();
+    provider.respond(callTools(weatherCall), speak("Sunny"), speak("Sunny"));
+    const user = { role: "user" as const, content: "Weather?" };
+    const first = await client.responses.create(any({ input: [user], tools: [weather] }));
+    const asked = any({ input: [user, output], tools: [weather], previous_response_id: first.id });
+    expect((await client.responses.create(asked)).output_text).toBe("Sunny");
+    const input = [user, ...first.output, user, output] as OpenAI.Responses.ResponseInput;
+    await client.responses.create(any({ input, tools: [weather] }));
+    for (const request of [1, 2]) {
+      expect((await provider.request(request)).body.messages).toMatchObject([
+        user,
+        { role: "assistant", tool_calls: [{ id: "call_1" }] },
+        { role: "tool", content: "25" },
+        user,
+      ]);
+    }
+  });
+
   test("refers to items of an input and of a conversation; those of its own conversation are there already", async () => {
     const { client, provider } = await setOpenAiStage();
     provider.respond(speak("one"), speak("two"), speak("three"));

@@ -84,9 +84,10 @@ class InputReader {
 
   /** A response of which only the thoughts were sent says nothing. */
   messages(): readonly Message[] {
-    return this.#messages.filter(({ role, content, toolCalls }) => {
+    const said = this.#messages.filter(({ role, content, toolCalls }) => {
       return role !== "assistant" || content.case !== undefined || toolCalls.length > 0;
     });
+    return besideCalls(said);
   }
 
   add(item: Fields): void {
@@ -214,6 +215,28 @@ class InputReader {
     this.#messages.push(message);
     return message;
   }
+}
+
+/**
+ * Returns the messages with the results of each call behind it. OpenAI takes them anywhere after the call, and models of others do not. A
+ * result whose call is not here answers the response before.
+ */
+function besideCalls(messages: readonly Message[]): readonly Message[] {
+  const before: Message[] = [];
+  const groups: Message[][] = [before];
+  const groupOfCall = new Map<string, Message[]>();
+  for (const message of messages) {
+    if (message.role === "tool") {
+      (groupOfCall.get(message.toolCallId ?? "") ?? before).push(message);
+      continue;
+    }
+    const group = [message];
+    groups.push(group);
+    for (const { id } of message.toolCalls) {
+      groupOfCall.set(id, group);
+    }
+  }
+  return groups.flat();
 }
 
 function isHollow({ content, toolCalls }: Message): boolean {

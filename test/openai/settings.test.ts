@@ -86,6 +86,9 @@ test("a response repeats its settings, also when it is read later", async () => 
     verbosity: "high",
     parallel_tool_calls: false,
   });
+  provider.respond(speak("x"));
+  const plain = await client.responses.create({ model: "gpt-4o", input: "Hi", text: { verbosity: "low" } });
+  expect(plain.text).toEqual({ format: { type: "text" }, verbosity: "low" });
 });
 
 test.each<[object, string, string]>([

@@ -73,7 +73,7 @@ export function readRequest(request: Fields, references: References): Asked {
       metadata,
       tools: toolsGiven.map(withoutSecrets),
       tool_choice: request.find("tool_choice") ?? "auto",
-      text: request.find("text") ?? { format: { type: "text" } },
+      text: { format: { type: "text" }, ...(request.find("text") as object | undefined) },
       reasoning: reasoning === undefined ? null : { effort: reasoning.findText("effort") ?? null, summary: null },
       user: request.findText("user") ?? null,
       safety_identifier: request.findText("safety_identifier") ?? null,

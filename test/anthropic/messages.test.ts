@@ -426,6 +426,10 @@ test("wrong requests are named, keys are asked for, and other routes say what th
   await expect(client.messages.batches.list()).rejects.toThrow(
     /there is no GET \/v1\/messages\/batches; .*count_tokens/,
   );
+  const misled = new Anthropic({ baseURL: `${service.url}/v1`, apiKey: client.apiKey, maxRetries: 0 });
+  await expect(misled.messages.create(hello)).rejects.toThrow(
+    "there is no POST /v1/v1/messages; this service has POST",
+  );
   const stranger = new Anthropic({ baseURL: service.url, apiKey: "wrong", maxRetries: 0 });
   await expect(stranger.messages.create(hello)).rejects.toThrow(Anthropic.AuthenticationError);
   const bearer = new Anthropic({ baseURL: service.url, authToken: client.apiKey ?? "", apiKey: null, maxRetries: 0 });

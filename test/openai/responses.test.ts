@@ -449,6 +449,11 @@ describe("refusals", () => {
       code: "unknown_url",
       message: expect.stringContaining("POST /v1/responses"),
     });
+    for (const base of ["", "/v1/v1"]) {
+      const misled = new OpenAI({ baseURL: `${service.url}${base}`, apiKey: client.apiKey, maxRetries: 0 });
+      const asking = misled.responses.create({ model: "gpt-4o", input: "Hi" });
+      await expect(asking).rejects.toThrow(`POST ${base}/responses. This service has: POST /v1/responses`);
+    }
     const wrong = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: "wrong", maxRetries: 2 });
     await expect(wrong.models.list()).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
     await expect(wrong.models.list()).rejects.toMatchObject({ code: "invalid_api_key" });

@@ -25,7 +25,8 @@ const routes: readonly Route[] = [
   route("GET", "/v1/models/{id}", modelsMethod, getModel),
 ];
 
-const ownPaths = /^\/v1\/messages(?:\/|$)/;
+/** A program with a wrong base URL leaves `/v1` out, or has it twice: the answer shows it the routes. */
+const ownPaths = /^(?:\/v1)*\/messages(?:\/|$)/;
 /** Other APIs have these paths too. */
 const sharedPaths = /^\/v1\/(?:models|complete|files|skills|organizations|agents|environments|vaults)(?:\/|$)/;
 

@@ -62,9 +62,12 @@ const routes: readonly Route[] = [
   route("GET", "/v1/models/{name}", modelMethod, getModel),
 ];
 
-/** The first segments of OpenAI's paths. This service has the first four; it has other paths below `/v1/threads`. */
+/**
+ * The first segments of OpenAI's paths. This service has the first four; it has other paths below `/v1/threads`. A program with a wrong base
+ * URL leaves `/v1` out, or has it twice: the answer shows it the routes.
+ */
 const ownPaths =
-  /^\/v1\/(?:responses|conversations|chat|models|completions|embeddings|files|uploads|images|audio|moderations|batches|fine_tuning|vector_stores|assistants|realtime|evals|containers|videos)(?:\/|$)/;
+  /^(?:\/v1)*\/(?:responses|conversations|chat|models|completions|embeddings|files|uploads|images|audio|moderations|batches|fine_tuning|vector_stores|assistants|realtime|evals|containers|videos)(?:\/|$)/;
 
 /** Returns the surface of OpenAI's API. */
 export function createOpenAiSurface(options: SurfaceOptions) {

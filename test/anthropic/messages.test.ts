@@ -288,6 +288,22 @@ test("a cut answer, and a text of the assistant to continue", async () => {
   expect(body.max_tokens).toBe(16_384);
 });
 
+test.each([
+  ["blocks", (line: string) => [line, "Be kind."].map((text) => ({ type: "text" as const, text }))],
+  ["a text", (line: string) => `${line}\nBe kind.`],
+])(
+  "the line of Claude Code for Anthropic's bills is not in the prompt, which would miss each cache: %s",
+  async (_, of) => {
+    const { client, provider } = await setAnthropicStage();
+    for (const [index, hash] of ["36ee5", "0aaa9"].entries()) {
+      provider.respond(speak("ok"));
+      const system = of(`x-anthropic-billing-header: cc_version=2.1.177.01c; cc_entrypoint=cli; cch=${hash};`);
+      await client.messages.create({ ...hello, system });
+      expect((await provider.request(index)).body.messages[0]).toEqual({ role: "system", content: "Be kind." });
+    }
+  },
+);
+
 test("an empty answer at the end is the one that the model writes", async () => {
   const { client, provider } = await setAnthropicStage();
   provider.respond(speak("ok"));

@@ -19,7 +19,7 @@ export function readConversation(request: Fields): readonly Message[] {
     throw invalid("messages", "give at least one message");
   }
   const model = nativeName(request.requireText("model"));
-  const system: Message[] = readTexts(request, "system").map(systemMessage);
+  const system: Message[] = readTexts(request, "system").flatMap(withoutBilling).map(systemMessage);
   const messages: Message[] = [];
   for (const item of items) {
     const role = item.requireText("role");
@@ -38,6 +38,12 @@ export function readConversation(request: Fields): readonly Message[] {
     }
   }
   return [...system, ...withoutEmptyAnswer(messages)];
+}
+
+/** Claude Code begins its system prompt with a line for Anthropic's bills. It changes, and providers cache equal beginnings. */
+function withoutBilling(text: string): string[] {
+  const rest = text.replace(/^x-anthropic-billing-header:.*\n*/, "");
+  return rest === "" ? [] : [rest];
 }
 
 function systemMessage(text: string): Message {

@@ -388,6 +388,19 @@ describe("roles", () => {
     expect((await provider.request(empty.length)).body.messages).toEqual(messages);
   });
 
+  test("of the agents of Codex, who write to each other, are those of users", async () => {
+    const { client, provider } = await setOpenAiStage();
+    provider.respond(speak("ok"));
+    const content = [
+      { type: "input_text", text: "Message Type: NEW_TASK\nPayload:\n" },
+      { type: "encrypted_content", encrypted_content: "Say hello." },
+    ];
+    const task = { type: "agent_message", id: "amsg_1", author: "/root", recipient: "/root/helper", content };
+    await client.responses.create(any({ input: [...messages, task] }));
+    const said = { role: "user", content: "Message Type: NEW_TASK\nPayload:\nSay hello." };
+    expect((await provider.request(0)).body.messages).toEqual([...messages, said]);
+  });
+
   test("of functions are those of tools, and instructions may come at the end", async () => {
     const { client, provider } = await setOpenAiStage();
     provider.respond(speak("ok"), speak("ok"), speak("ok"));

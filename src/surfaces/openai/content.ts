@@ -42,6 +42,9 @@ function readPart(part: Fields): Element {
     case "input_text":
     case "output_text":
       return textElement(part.requireText("text"));
+    case "encrypted_content":
+      // OpenAI encrypts what an agent of Codex writes to another one. Here it is as the model wrote it.
+      return textElement(part.requireText("encrypted_content"));
     case "refusal":
       return textElement(part.requireText("refusal"));
     case "image_url": {

@@ -105,6 +105,10 @@ class InputReader {
       case "message":
         this.#addMessage(messageOf(readRole(item), readContent(item, "content")));
         return;
+      case "agent_message":
+        this.#addMessage(messageOf("user", readContent(item, "content")));
+        item.ignore("author", "recipient");
+        return;
       case "function_call":
         this.#addCall(callOf(item.requireText("call_id"), readName(item), item.requireText("arguments")));
         return;

@@ -104,6 +104,22 @@ test("a session that still works is left to its run", async () => {
   await client.responses.cancel(id);
 });
 
+test("each thread of a session is a session of its own", async () => {
+  const { client, provider, names, transcript } = await setNamedStage();
+  const ask = (thread: string, ...input: readonly object[]) =>
+    client.responses.create(
+      { model: "gpt-4o", input: input as OpenAI.Responses.ResponseInput },
+      { headers: { "session-id": "task-1", "thread-id": thread } },
+    );
+  provider.respond(speak("one"), speak("two"), speak("three"));
+  const first = await ask("task-1", user("1"));
+  await ask("helper", user("1"), ...first.output, user("2"));
+  await ask("task-1", user("1"), ...first.output, user("3"));
+  expect(await names()).toEqual(["helper", "task-1"]);
+  expect(await transcript("helper")).toEqual(["1", "one", "2", "two"]);
+  expect(await transcript()).toEqual(["1", "one", "3", "three"]);
+});
+
 test("a name that no session can have is a session too, and an empty one names nothing", async () => {
   const { client, provider, names } = await setNamedStage();
   provider.respond(speak("one"), speak("two"), speak("three"), speak("four"));

@@ -1,5 +1,5 @@
-// Sessions that programs name. Codex sends its whole history with each request, and the header `session-id`: its requests are runs of
-// one session of that name, whose transcript is the history. A request that was cut off is sent again, and then follows its run.
+// Sessions that programs name. Codex sends its whole history with each request, and the headers `session-id` and `thread-id`: its requests
+// are runs of one session of that name, whose transcript is the history. A request that was cut off is sent again, and then follows its run.
 //
 // N1  A request that the session has already as its latest run starts nothing, unless that run failed.
 // N2  A history that differs from the transcript continues in a fork of what both have. The newest fork is the session of the name.

@@ -40,7 +40,8 @@ export async function start(visit: Visit, asked: Asked): Promise<Started> {
   if (asked.previousRunId !== undefined) {
     return await follow(calls, asked.previousRunId, key, send);
   }
-  const name = headerOf(visit.request, "session-id");
+  // The agents of one session of Codex work at the same time, each in a thread of its own.
+  const name = headerOf(visit.request, "thread-id") ?? headerOf(visit.request, "session-id");
   if (name !== undefined) {
     return await startNamed(calls, { name, asked, key }, send);
   }

@@ -317,6 +317,27 @@ describe("tools", () => {
 });
 
 describe("settings", () => {
+  test("of an update in the input hold from there on", async () => {
+    const { client, provider } = await setOpenAiStage();
+    provider.respond(speak("{}"), speak("ok"));
+    const update = (fields: object) => ({ type: "configuration_update", ...fields });
+    const format = { type: "json_schema", name: "city", schema: parameters, strict: false };
+    const asked = { model: "gpt-5.1", reasoning: { effort: "low" }, text: { verbosity: "low" } };
+    const changed = [update({ reasoning: { effort: "high" } }), update({ text: { format } })];
+    await client.responses.create(any({ ...asked, input: [...messages, ...changed, ...messages] }));
+    expect((await provider.request(0)).body).toMatchObject({
+      ...{ messages: [...messages, ...messages], reasoning_effort: "high", verbosity: "low" },
+      response_format: { type: "json_schema", json_schema: { name: "city" } },
+    });
+    const plain = update({ text: { format: { type: "text" } } });
+    await client.responses.create(any({ ...asked, input: [...changed, plain, ...messages] }));
+    const { body } = await provider.request(1);
+    expect(body).toMatchObject({ reasoning_effort: "high" });
+    expect(body).not.toHaveProperty("response_format");
+    const wrong = client.responses.create(any({ input: [update({ text: { format: { type: "x" } } }), ...messages] }));
+    await expect(wrong).rejects.toMatchObject({ status: 400, param: "input[0].text.format.type" });
+  });
+
   test("logit_bias and prediction reach the provider", async () => {
     const { client, provider } = await setOpenAiStage();
     provider.respond(speak("ok"));

@@ -53,6 +53,16 @@ export function toolsOfInput(request: Fields): readonly Fields[] {
 
 const toolsType = "additional_tools";
 
+/** Returns the object that has a setting: the last update of it in the input, or the request. */
+export function ownerOf(request: Fields, setting: "reasoning" | "text"): Fields {
+  const isUpdate = (item: Fields) => item.find("type") === updateType && item.find(setting) !== undefined;
+  // An update replaces what the request has.
+  request.ignore(setting);
+  return itemsOfInput(request).findLast(isUpdate) ?? request;
+}
+
+const updateType = "configuration_update";
+
 /** Returns the items of an input: a text has none. */
 export function itemsOfInput(request: Fields): readonly Fields[] {
   return Array.isArray(request.find("input")) ? (request.findObjects("input") ?? []) : [];
@@ -143,6 +153,9 @@ class InputReader {
         return;
       case toolsType:
         item.ignore("role", "tools");
+        return;
+      case updateType:
+        item.ignore("reasoning", "text");
         return;
       default:
         throw unsupported(item.at("type"), `items of type ${type} are not supported`);

@@ -8,7 +8,7 @@ import type { Echo } from "./echo.ts";
 import { ApiError, invalid, notFound } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { responsePlaceOf, sessionIdOf } from "./ids.ts";
-import { type References, readInput, toolsOfInput } from "./input.ts";
+import { ownerOf, type References, readInput, toolsOfInput } from "./input.ts";
 import { withoutSecrets } from "./mcp-servers.ts";
 import { readExtras, readResponseSettings, readTextSettings, type Settings } from "./settings.ts";
 import { readTools } from "./tools.ts";
@@ -44,7 +44,7 @@ export function readRequest(request: Fields, references: References): Asked {
   const tools = readTools(request, { more });
   const toolsGiven = [...(request.findItems("tools") ?? []), ...more.map(({ value }) => value)];
   const metadata = readMetadata(request);
-  const reasoning = request.findObject("reasoning");
+  const reasoning = ownerOf(request, "reasoning").findObject("reasoning");
   const model = request.findText("model") ?? "";
   const answers = readAnswers(request);
   const asked: Asked = {
@@ -56,7 +56,7 @@ export function readRequest(request: Fields, references: References): Asked {
       systemPrompt: instructions ?? "",
       maxTokens: request.findCount("max_output_tokens") ?? 0,
       ...readResponseSettings(request),
-      ...readTextSettings(request),
+      ...readTextSettings(request, ownerOf(request, "text")),
       ...(tools && { tools }),
       reasoningEffort: readEffort(reasoning?.findText("effort")),
     },

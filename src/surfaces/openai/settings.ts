@@ -57,10 +57,11 @@ function readJson(request: Fields, name: string): string | undefined {
   return request.findObject(name) === undefined ? undefined : JSON.stringify(request.find(name));
 }
 
-/** Reads `text` of the Responses API: the form of the answer, and how long it is. */
-export function readTextSettings(request: Fields): Settings {
+/** Reads `text` of the Responses API: the form of the answer, which `owner` has, and how long it is. */
+export function readTextSettings(request: Fields, owner: Fields): Settings {
   const text = request.findObject("text");
-  const format = text?.findObject("format");
+  text?.ignore("format");
+  const format = owner.findObject("text")?.findObject("format");
   const settings = present({
     verbosity: text && readVerbosity(text),
     responseFormat: format && readFormat(format, () => format),

@@ -31,9 +31,13 @@ function findFormProblem(text: string): string | undefined {
   if (/[\p{Cc}\p{Z}\\]/u.test(text)) {
     return "invalid URL: spaces, backslashes and control characters may not be in it";
   }
+  // The parser would also find a host behind one or three slashes, or none. RFC 3986 has one behind exactly two.
+  if (/^https?:(?!\/\/[^/?#])/i.test(text)) {
+    return "host is required";
+  }
   const url = URL.parse(text);
   if (url === null) {
-    return /^https?:\/*$/i.test(text) ? "host is required" : "invalid URL: write it as https://host/path";
+    return "invalid URL: write it as https://host/path";
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     return "scheme must be http or https";

@@ -102,7 +102,7 @@ describe("dropped", () => {
     ["tool.call.started", "nothing", "data is not JSON"],
     ["artifact.created", {}, "data.artifact_type is missing: expected text"],
     ["artifact.created", { artifact_type: "" }, "data.artifact_type must have 1 to 255 characters"],
-    ["artifact.created", { artifact_type: "a", artifact_id: "" }, "data.artifact_id must have 1 to 255"],
+    ["artifact.created", { artifact_type: "a", artifact_id: "a\n" }, "data.artifact_id must have 1 to 255"],
     ["artifact.created", { artifact_type: "a", name: "a\0b" }, "data.name must have 1 to 255 characters"],
     ["artifact.created", { artifact_type: "a", metadata: [] }, "data.metadata is a list: expected an object"],
     ["artifact.created", { artifact_type: "a", size_bytes: -1 }, "data.size_bytes is a number: expected an integer"],
@@ -164,6 +164,7 @@ describe("the end of a run", () => {
       { finish_reason: null, message: null },
       { kind: "completed", finishReason: "stop", message: undefined },
     ],
+    [{ finish_reason: "" }, { kind: "completed", finishReason: "stop" }],
     [{ finish_reason: "length" }, { kind: "completed", finishReason: "length" }],
   ])("run.completed %j", (data, end) => {
     expect(openIngest().take([item(1, "run.completed", data)]).end).toMatchObject(end);
@@ -171,6 +172,10 @@ describe("the end of a run", () => {
 
   test.each<[object, object]>([
     [{ error: "" }, { kind: "failed", error: "", code: "runner.error", retryable: false }],
+    [
+      { error: "a", code: "" },
+      { kind: "failed", error: "a", code: "runner.error" },
+    ],
     [
       { error: "a", code: null, retryable: null },
       { kind: "failed", error: "a", code: "runner.error", retryable: false },
@@ -252,7 +257,8 @@ describe("artifacts", () => {
   });
 
   test("an artifact without content has the runner's size and hash, and an id of the host [94]", () => {
-    const data = { artifact_type: "file", size_bytes: 9, sha256, name: null, content_base64: null };
+    const unset = { artifact_id: "", mime_type: "", name: null, content_base64: null };
+    const data = { artifact_type: "file", size_bytes: 9, sha256, ...unset };
     const { effects, results } = openIngest().take([item(1, "artifact.created", data)]);
     expect(effects).toEqual([
       {

@@ -80,16 +80,13 @@ export class Members extends NodeReader<Members> {
 
   /** Returns a short text that is searched, listed or shown. */
   label(name: string): string {
-    return this.findLabel(name) ?? this.requireText(name);
+    return this.#asLabel(name, this.requireText(name));
   }
 
+  /** Returns undefined also for an empty text: the protocol allows it, and it labels nothing. */
   findLabel(name: string): string | undefined {
     const text = this.findText(name);
-    if (text !== undefined && !isLabel(text)) {
-      const problem = `must have 1 to ${labelCharsMax} characters and no control character`;
-      throw new PayloadFault(`${this.at(name)} ${problem}`);
-    }
-    return text;
+    return text === undefined || text === "" ? undefined : this.#asLabel(name, text);
   }
 
   /** Returns an integer. Only plain digits are valid: a counter does not write 1.0 or 1e3. */
@@ -125,6 +122,14 @@ export class Members extends NodeReader<Members> {
 
   protected override wrong(path: string, expected: JsonKind, found: JsonNode | undefined): Error {
     return unexpected(path, expected === "string" ? "text" : expectedNouns[expected], found);
+  }
+
+  #asLabel(name: string, text: string): string {
+    if (!isLabel(text)) {
+      const problem = `must have 1 to ${labelCharsMax} characters and no control character`;
+      throw new PayloadFault(`${this.at(name)} ${problem}`);
+    }
+    return text;
   }
 
   #fail(name: string, expected: string): never {

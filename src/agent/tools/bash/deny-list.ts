@@ -43,15 +43,16 @@ function program(names: string, more = ""): RegExp {
 const destructive: Rule = {
   words: "blocked dangerous pattern",
   patterns: [
-    // Only the root itself, with both flags in any spelling; a directory inside the work directory may be removed.
-    /\brm\s+(?=(?:-\S+\s+)*(?:-\w*r|--recursive))(?=(?:-\S+\s+)*(?:-\w*f|--force))(?:-\S+\s+)+\/\*?(?=$|[\s;&|)])/i,
+    // Only the root itself, quoted or not and after any operand, with both flags in any spelling. A directory inside the work
+    // directory may be removed.
+    /\brm\s+(?=(?:-\S+\s+)*(?:-\w*r|--recursive))(?=(?:-\S+\s+)*(?:-\w*f|--force))(?:[^\s;&|]+[^\S\n]+)+["']?\/+\*?["']?(?=$|[\s;&|)])/i,
     /\bmkfs\.\w+/i,
     program("dd", String.raw`[^;&|\n]*\b(?:if|of)=\S*`),
     /:\s*\(\s*\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:/,
     program("shutdown|reboot|poweroff|halt"),
     /\b(?:curl|wget)\b[^;&\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b/i,
     />\s*\/dev\/(?:sd|nvme|hd|xvd|vd)\w+/i,
-    /\bchmod\s+(?:-\S+\s+)*0?777\s+\/(?=$|[\s;&|)])/i,
+    /\bchmod\s+(?:-\S+\s+)*0?777\s+(?:-\S+\s+)*["']?\/+\*?["']?(?=$|[\s;&|)])/i,
     program(String.raw`python[\d.]*|ruby|perl|node`, String.raw`\s+(?:-\S+\s+)*-\w*[ce]\b`),
     /\/dev\/(?:tcp|udp)\//i,
   ],

@@ -50,6 +50,18 @@ test("a transaction is sent and mined, and its result has hash, gas and block", 
   expect(await node.readTotal(ledger)).toBe(12n);
 });
 
+test("a contract is called by its address in any case, and an argument may be an address in capitals", async () => {
+  const { ledger, chain, sender } = await open();
+  const checksummed = getAddress(ledger).slice(2);
+  for (const contractAddress of [checksummed.toUpperCase(), invertCase(checksummed)].map((each) => `0x${each}`)) {
+    expect(await chain.execute(callOf(contractAddress, "limit"))).toMatchObject({ contractAddress, result: "1000" });
+    expect(await chain.execute(callOf(contractAddress, "pay", [], "5"))).toMatchObject({ contractAddress, status: 1 });
+  }
+  expect(await chain.execute(callOf(ledger, "paid", [`0x${sender.slice(2).toUpperCase()}`]))).toMatchObject({
+    result: "10",
+  });
+});
+
 test("value is sent up to the cap, and only to payable functions", async () => {
   const { ledger, chain, sender } = await open({ valueMaxWei: 5n });
   expect(await chain.execute(callOf(ledger, "pay", [], "5"))).toMatchObject({ type: "tx", status: 1 });
@@ -354,4 +366,8 @@ async function open(changes: Partial<ChainOf> = {}) {
 async function withoutMining(): Promise<AsyncDisposable> {
   await node.setMining(false);
   return { [Symbol.asyncDispose]: () => node.setMining(true) };
+}
+
+function invertCase(text: string): string {
+  return text.replaceAll(/[a-f]/gi, (letter) => (letter < "a" ? letter.toLowerCase() : letter.toUpperCase()));
 }

@@ -151,6 +151,7 @@ describe("arguments", () => {
     ["int256", `-${2n ** 255n}`],
     ["address", other],
     ["address", address.toLowerCase()],
+    ["address", `0x${address.slice(2).toUpperCase()}`],
     ["bool", false],
     ["string", ""],
     ["string", "\ud800"],

@@ -34,6 +34,9 @@ function readValue(parameter: AbiParameter, value: unknown, place: string): unkn
   if (parameter.type.startsWith("bytes")) {
     return readBytes(parameter, value, place);
   }
+  if (parameter.type === "address") {
+    return readAddress(parameter, value, place);
+  }
   const plain = plainTypes[parameter.type];
   if (plain?.isRight(value) !== true) {
     throw wrong(parameter, place, value, plain?.expected ?? "a known type");
@@ -47,10 +50,6 @@ interface PlainType {
 }
 
 const plainTypes: Readonly<Record<string, PlainType>> = {
-  address: {
-    isRight: (value) => isText(value) && isAddress(value),
-    expected: "an address: 0x and 40 hex digits, with a valid checksum if the case is mixed",
-  },
   bool: { isRight: (value) => typeof value === "boolean", expected: "true or false" },
   string: { isRight: isText, expected: "a string" },
 };
@@ -126,6 +125,16 @@ function readBytes(parameter: AbiParameter, value: unknown, place: string): unkn
     throw wrong(parameter, place, value, `0x and ${digits}`);
   }
   return value;
+}
+
+/** Capitals alone are no checksum (EIP-55), but the encoder takes them for one. */
+function readAddress(parameter: AbiParameter, value: unknown, place: string): string {
+  const address = isText(value) && /^0x[0-9A-F]{40}$/.test(value) ? value.toLowerCase() : value;
+  if (!isText(address) || !isAddress(address)) {
+    const expected = "an address: 0x and 40 hex digits, with a valid checksum if the case is mixed";
+    throw wrong(parameter, place, value, expected);
+  }
+  return address;
 }
 
 function isText(value: unknown): value is string {

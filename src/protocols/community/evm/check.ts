@@ -40,7 +40,9 @@ export function checkCall(call: ChainCall, rules: CallRules): CheckedCall {
   const { item, values } = chooseFunction(functions, args);
   const value = readValue(call.value, item, rules.valueMaxWei);
   const called = { contractAddress: address, functionName, args };
-  return { called, to: address as Hex, data: encode(item, values), value, item, errors };
+  // The client of the node takes mixed case only with a valid checksum. Here case never counts.
+  const to = address.toLowerCase() as Hex;
+  return { called, to, data: encode(item, values), value, item, errors };
 }
 
 interface ChosenContract {

@@ -2,6 +2,7 @@
 // number of concurrent ones, one counts.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import { asQuery } from "../../platform/database/as-query.ts";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { untilFewer } from "../../platform/database/until-fewer.ts";
@@ -145,20 +146,21 @@ export async function listApprovalsToWatch(
   args: { client: string; runId: string | undefined; settledSince: Date; limit: number },
 ): Promise<WatchedApproval[]> {
   const { client, runId = null, settledSince, limit } = args;
+  const since = asQuery(settledSince, "timestamptz");
   // The planner takes an array, and a span with two ends, for few rows, and reads these by an index.
   const { rows } = await sql<WatchedApproval>`
     select * from (
       select ${approvalColumns}, ${settledTime} as settled_time from ${approvals}
       where approval.id = any(array(
         select asked.id from (
-          select id from run where client collate "C" = ${client} and ${runIsActive}
+          select id from run where client collate "C" = ${asQuery(client, "text")} and ${runIsActive}
           union all
-          select id from run where client collate "C" = ${client} and end_time between ${settledSince} and 'infinity'
+          select id from run where client collate "C" = ${asQuery(client, "text")} and end_time between ${since} and 'infinity'
         ) as recent cross join lateral (
-          select id from approval where run_id = recent.id and run_id = coalesce(${runId}::uuid, run_id) offset 0
+          select id from approval where run_id = recent.id and run_id = coalesce(${asQuery(runId, "uuid")}, run_id) offset 0
         ) as asked
       ))
-    ) as recent where settled_time is null or settled_time >= ${settledSince}
+    ) as recent where settled_time is null or settled_time >= ${since}
     order by id desc limit ${limit}`.execute(db);
   return rows;
 }

@@ -2,6 +2,7 @@
 // session looks deleted by its client: hidden at once, the name free again, the rows kept for a while.
 
 import { sql } from "kysely";
+import { asQuery } from "../../platform/database/as-query.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 
 /** Where a look at old sessions ended. */
@@ -29,14 +30,14 @@ export async function expireSessions(
   trx: Transaction,
   { ageMs, after = beginning, limit }: { ageMs: number; after?: SessionPlace | undefined; limit: number },
 ): Promise<ExpiredSessions> {
-  const cutoff = sql`now() - ${ageMs} * interval '1 millisecond'`;
+  const cutoff = sql`now() - ${asQuery(ageMs, "float8")} * interval '1 millisecond'`;
   // Without the offset the planner may read all runs that ended before the cutoff: it expects few when its statistics are older.
   // The condition for sessions that are not deleted repeats that of its index.
   const { rows } = await sql<{ createTime: string; id: string; isExpired: boolean }>`
     with looked as materialized (
       select id, create_time from session
       where coalesce(delete_time, 'infinity') = 'infinity' and create_time < ${cutoff}
-        and (create_time, id) > (${after.createTime}::timestamptz, ${after.id}::uuid)
+        and (create_time, id) > (${asQuery(after.createTime, "timestamptz")}, ${asQuery(after.id, "uuid")})
       order by create_time, id limit ${sql.lit(limit)}
     ), due as materialized (
       select session.id from looked cross join lateral (

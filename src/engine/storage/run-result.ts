@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import type pg from "pg";
+import { asQuery } from "../../platform/database/as-query.ts";
 import {
   byteaArray,
   int8Array,
@@ -181,7 +182,7 @@ export async function readResultsOfRuns(
   const after = int8Array(args.cursors.map((cursor) => cursor.after));
   const { rows } = await sql<{ runId: string; sequence: number; payload: Uint8Array }>`
     select watched.run_id as "runId", result.sequence, result.payload
-    from unnest(${runs}::uuid[], ${after}::int8[]) with ordinality as watched (run_id, after, place)
+    from unnest(${asQuery(runs, "uuid[]")}, ${asQuery(after, "int8[]")}) with ordinality as watched (run_id, after, place)
     cross join lateral (
       select sequence, payload from run_result
       where run_result.run_id = watched.run_id and sequence > watched.after

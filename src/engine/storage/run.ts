@@ -2,6 +2,7 @@
 // the row first. A partial unique index limits a session to one active run.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import { asQuery } from "../../platform/database/as-query.ts";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, storableText, type Transaction } from "../../platform/database/database.ts";
 import { insertPushes } from "./push-config.ts";
@@ -89,7 +90,7 @@ export async function findRun(db: Db | Transaction, id: string): Promise<RunRow 
 /** Returns the ids of those runs that have ended. */
 export async function findEndedRuns(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select run.id from unnest(${uuidArray(ids)}::uuid[]) as asked (id) join run on run.id = asked.id
+    select run.id from unnest(${asQuery(uuidArray(ids), "uuid[]")}) as asked (id) join run on run.id = asked.id
     where run.status not in (${sql.join(activeStatuses.map(literal))})`.execute(db);
   return rows.map(({ id }) => id);
 }

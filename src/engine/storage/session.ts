@@ -3,6 +3,7 @@
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { highestUuid } from "../../platform/base/ids.ts";
+import { asQuery } from "../../platform/database/as-query.ts";
 import { textArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { gathered } from "../../platform/database/gather.ts";
@@ -169,7 +170,7 @@ export async function listSessions(
   }
   const { first, condition } = indexOf(filter);
   const candidates = sql`
-    from session where ${condition} and session.id < ${before ?? highestUuid} order by ${first} desc, session.id desc`;
+    from session where ${condition} and session.id < ${asQuery(before ?? highestUuid, "uuid")} order by ${first} desc, session.id desc`;
   const bound = readBound(limit);
   const edge = sql`select session.id::text ${candidates} ${bound.edge}`;
   const source = sql<SessionTable>`(select *, ${first} as first ${candidates} ${bound.limit})`;
@@ -190,7 +191,10 @@ function indexOf({ client, forkOf }: SessionFilter): Record<"first" | "condition
     return { first: sql`forked_from`, condition: sql`forked_from = any(array[${origin}])` };
   }
   const first = sql`client collate "C"`;
-  return { first, condition: sql`${first} = any(array[${client}::text]) and delete_time is null and not hidden` };
+  return {
+    first,
+    condition: sql`${first} = any(array[${asQuery(client, "text")}]) and delete_time is null and not hidden`,
+  };
 }
 
 /** Selects the sessions of a query that match a filter, with their latest runs. */

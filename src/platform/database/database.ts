@@ -93,11 +93,7 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
     }
   };
   const watched = { ...options, onRefused };
-  const main = openPool(
-    { name: "main", size: options.poolSize },
-    configure(address, "runnel", usualLimits, plannedOnce),
-    watched,
-  );
+  const main = openPool({ name: "main", size: options.poolSize }, configure(address, "runnel", usualLimits), watched);
   const control = openPool(
     { name: "control", size: controlPoolSize },
     configure(address, "runnel control", controlLimits),
@@ -338,13 +334,6 @@ const sessionSettings = {
 };
 
 /**
- * One plan of a statement for all values. Postgres would plan many statements of callers anew at each call, which costs more than reading
- * their rows. Limits that do not change stand in the statement, so that the plan knows them. Claims are planned for their values: how
- * many runs they take changes the plan.
- */
-const plannedOnce = { plan_cache_mode: "force_generic_plan" };
-
-/**
  * Ways to ask for a checked certificate: pg takes these modes of libpq for `verify-full`, and would print a warning among the log lines. The
  * system's certificates are those that Node trusts.
  */
@@ -364,7 +353,6 @@ function configure(
   address: DatabaseAddress,
   applicationName: string,
   { connectMs, statementMs, answerMs }: TimeLimits,
-  moreSettings: SessionConfig["settings"] = {},
 ): SessionConfig {
   const isLimited = statementMs > 0;
   return {
@@ -376,7 +364,6 @@ function configure(
     ...(isLimited && { query_timeout: answerMs }),
     settings: {
       ...sessionSettings,
-      ...moreSettings,
       application_name: applicationName,
       statement_timeout: String(statementMs),
       idle_in_transaction_session_timeout: String(isLimited ? idleInTransactionTimeoutMs : 0),

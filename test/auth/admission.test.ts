@@ -1,6 +1,7 @@
 // The checks before every call, whichever client it is from: rate limits, pages of other origins, request ids, unknown routes.
 
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { json } from "node:stream/consumers";
 import { describe, expect } from "vitest";
 import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -113,10 +114,11 @@ describe("pages of other origins", () => {
     expect((await fetch(url, { headers: { origin: service.url } })).status).toBe(200);
     expect((await fetch(url, { headers: { origin: "https://evil.example" } })).status).toBe(403);
     expect((await fetch(url, { headers: { origin: "null" } })).status).toBe(403);
-    const rebound = await new Promise((resolve) => {
-      httpRequest(url, { headers: { host: "evil.example" } }, (response) => resolve(response.statusCode)).end();
+    const rebound = await new Promise<IncomingMessage>((resolve) => {
+      httpRequest(url, { headers: { host: "evil.example" } }, resolve).end();
     });
-    expect(rebound).toBe(403);
+    expect(rebound.statusCode).toBe(403);
+    expect(await json(rebound)).toMatchObject({ error: expect.stringContaining("no other host name than localhost") });
   });
 });
 

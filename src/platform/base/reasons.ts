@@ -152,8 +152,9 @@ export const coreReasons = nameReasons({
   },
   ORIGIN_REFUSED: {
     code: Code.PermissionDenied,
-    about: "A page of another origin called the service.",
-    fix: "Add its origin to `server.cors_origins`.",
+    about:
+      "A page of another origin called the service, or a service without credentials was called by another host name than `localhost`.",
+    fix: "Add the origin to `server.cors_origins`. By other host names, call a service that asks for credentials.",
   },
   ADMIN_NOT_CONFIGURED: {
     code: Code.FailedPrecondition,

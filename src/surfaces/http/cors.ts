@@ -93,12 +93,17 @@ export function answerCors(request: Request, response: Response, origins: readon
 }
 
 /**
- * Whether a request comes from a foreign page. Used only for a service that asks for no credentials: any page that its user
- * visits could call it. A page whose own host name resolves to loopback could even read the answers.
+ * Returns why a request that may come from a foreign page is refused; undefined for others. Used only for a service that asks for no
+ * credentials: any page that its user visits could call it. A page whose own host name resolves to loopback could even read the answers.
  */
-export function isForeignPage(request: Request, origins: readonly string[]): boolean {
+export function refusalOfPage(request: Request, origins: readonly string[]): string | undefined {
   const host = hostOf(request);
-  return (host !== undefined && !isLocalName(host)) || isForeignOrigin(request, origins);
+  if (host !== undefined && !isLocalName(host)) {
+    return "without credentials this service has no other host name than localhost: call it there or by an address, or set RUNNEL_AUTH_API_KEYS";
+  }
+  return isForeignOrigin(request, origins)
+    ? "pages of other origins cannot call this service: add its origin to RUNNEL_SERVER_CORS_ORIGINS"
+    : undefined;
 }
 
 /** Whether a request comes from a page of another origin that is not listed. */

@@ -20,7 +20,7 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import { type AdmissionOptions, admit } from "./admission.ts";
 import { openAnswerSink } from "./answer-sink.ts";
 import type { BodyReader } from "./body-weight.ts";
-import { answerCors, isForeignPage } from "./cors.ts";
+import { answerCors, refusalOfPage } from "./cors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import { isGone, type Request, type Response } from "./message.ts";
 import { answerProbe, type Probes } from "./probes.ts";
@@ -118,13 +118,9 @@ async function answer(request: Request, response: Response, visit: Visit): Promi
     rest.refuse(request, response, new Fault("INVALID_ARGUMENT", "missing Host header"));
     return;
   }
-  if (isOpen && isForeignPage(request, corsOrigins)) {
-    const fix = "add its origin to RUNNEL_SERVER_CORS_ORIGINS";
-    rest.refuse(
-      request,
-      response,
-      new Fault("ORIGIN_REFUSED", `pages of other origins cannot call this service: ${fix}`),
-    );
+  const why = isOpen ? refusalOfPage(request, corsOrigins) : undefined;
+  if (why !== undefined) {
+    rest.refuse(request, response, new Fault("ORIGIN_REFUSED", why));
     return;
   }
   if (!visit.answerPage(request, response) && !answerDocument(request, response, visit)) {

@@ -37,19 +37,19 @@ test("views of the operator and of few people are behind More, and stay reachabl
   }
   await page.goto(`${service.url}/console/exchanges`);
   await page.locator('nav [aria-current="page"]', { hasText: "Exchanges" }).waitFor();
-  for (const [path, title] of [
-    ["compare", "Runs"],
-    ["evaluate", "Runs"],
-    ["evaluations/none", "Runs"],
-    ["new-session", "Sessions"],
-    ["new", "New run"],
-  ]) {
+  const seeLink = async (path: string, title: string): Promise<void> => {
     await page.goto(`${service.url}/console/${path}`);
     await until(`the link of ${path}`, async () => {
       return String(await page.locator('nav [aria-current="page"]').allTextContents()) === title;
     });
-  }
+  };
+  await seeLink("compare", "Runs");
+  await seeLink("evaluate", "Runs");
+  await seeLink("new-session", "Sessions");
+  await seeLink("new", "New run");
   expectCalm(opened);
+  // The page says that there is none, after a 404.
+  await seeLink("evaluations/none", "Runs");
 });
 
 test("on a phone the link of the view is in sight, and the line of links fades where it has more", async () => {

@@ -48,7 +48,7 @@ test("views of the operator and of few people are behind More, and stay reachabl
   await seeLink("new-session", "Sessions");
   await seeLink("new", "New run");
   expectCalm(opened);
-  // The page says that there is none, after a 404.
+  // The service answers 404, which the page shows.
   await seeLink("evaluations/none", "Runs");
 });
 

@@ -15,10 +15,11 @@ import {
 } from "../../src/engine/storage/client-run.ts";
 import { deleteUsageBefore } from "../../src/engine/storage/erase.ts";
 import { queuePendingRuns } from "../../src/engine/storage/pending-run.ts";
-import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
+import { findEndedRuns, listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-claim.ts";
 import { createFindDue, isDueFor } from "../../src/engine/storage/run-due.ts";
 import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
+import { readResultsOfRuns } from "../../src/engine/storage/run-result.ts";
 import { insertRun, queueHiddenRuns } from "../../src/engine/storage/run-start.ts";
 import { listDayUsage } from "../../src/engine/storage/run-usage.ts";
 import { findSession, listSessions, lockSession } from "../../src/engine/storage/session.ts";
@@ -215,6 +216,23 @@ test("a watch of approvals reads those of runs that are active or have ended sin
   for (const table of ["run", "session", "approval"]) {
     expect(await countReads(db, table, ask)).toEqual({ read: expect.toSatisfy((read) => read < 20), full: 0 });
   }
+});
+
+test("the looks of each second are not planned anew each time", async () => {
+  const { db } = await openQuietStore();
+  await addSessions(db);
+  await sql`analyze`.execute(db);
+  const settledSince = new Date();
+  for (let time = 0; time < 2 * timesUntilKept; time += 1) {
+    await readResultsOfRuns(db, { cursors: [{ runId: newUuid(0), after: 0 }], limitPerRun: 500 });
+    await findEndedRuns(db, [newUuid(0)]);
+    await listApprovalsToWatch(db, { client, runId: undefined, settledSince, limit: 500 });
+  }
+  const { rows } = await sql<{ custom: number }>`
+    select custom_plans::int as custom from pg_prepared_statements where generic_plans + custom_plans = ${2 * timesUntilKept}::int`.execute(
+    db,
+  );
+  expect(rows).toEqual(Array(3).fill({ custom: timesUntilKept - 1 }));
 });
 
 test("usage by day reads sums, however many runs have ended", async () => {

@@ -18,11 +18,7 @@ const connectionsTimeoutMs = 120_000;
 test("a server without free connections loses nothing that was promised", {
   timeout: connectionsTimeoutMs,
 }, async () => {
-  const databaseUrl = await testDatabase();
-  const user = await limitedUser(databaseUrl, connectionsMax);
-  const { member, probes } = await startOn(user.url);
-  const load = await startLoad(member, { runs: 8, message: "words=150 pace=60" });
-  await load.flows();
+  const { databaseUrl, user, probes, expectNothingLost } = await startLoaded();
 
   const others = new Others(user.url);
   await until("others to have them all", async () => {
@@ -40,20 +36,14 @@ test("a server without free connections loses nothing that was promised", {
   const leftAtMs = performance.now();
   expect(await probes.readySince(leftAtMs)).toBeLessThan(onMaxMs);
 
-  await load.expectNothingLost(databaseUrl);
-  expect([...load.codes].filter((code) => code !== status.UNAVAILABLE)).toEqual([]);
-  expect(await member.stop()).toBe(0);
+  await expectNothingLost();
 });
 
 // As while a password is replaced, or a new primary has other rules for logins.
 test("a login that is refused for a while loses nothing that was promised", {
   timeout: connectionsTimeoutMs,
 }, async () => {
-  const databaseUrl = await testDatabase();
-  const user = await limitedUser(databaseUrl, connectionsMax);
-  const { member, probes } = await startOn(user.url);
-  const load = await startLoad(member, { runs: 8, message: "words=150 pace=60" });
-  await load.flows();
+  const { databaseUrl, user, probes, expectNothingLost } = await startLoaded();
 
   await query(
     databaseUrl,
@@ -66,10 +56,25 @@ test("a login that is refused for a while loses nothing that was promised", {
   const admittedAtMs = performance.now();
   expect(await probes.readySince(admittedAtMs)).toBeLessThan(onMaxMs);
 
-  await load.expectNothingLost(databaseUrl);
-  expect([...load.codes].filter((code) => code !== status.UNAVAILABLE)).toEqual([]);
-  expect(await member.stop()).toBe(0);
+  await expectNothingLost();
 });
+
+/** Starts a service under load, with a login of its own. */
+async function startLoaded() {
+  const databaseUrl = await testDatabase();
+  const user = await limitedUser(databaseUrl, connectionsMax);
+  const { member, probes } = await startOn(user.url);
+  const load = await startLoad(member, { runs: 8, message: "words=150 pace=60" });
+  await load.flows();
+  return {
+    ...{ databaseUrl, user, probes },
+    expectNothingLost: async (): Promise<void> => {
+      await load.expectNothingLost(databaseUrl);
+      expect([...load.codes].filter((code) => code !== status.UNAVAILABLE)).toEqual([]);
+      expect(await member.stop()).toBe(0);
+    },
+  };
+}
 
 class Others {
   readonly #url: string;

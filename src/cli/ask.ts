@@ -1,6 +1,6 @@
 // Questions to a person at a terminal. A program is never asked: it could not answer.
 
-import { createInterface } from "node:readline/promises";
+import { createInterface, type Interface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { makeVisible, sayLine } from "./terminal.ts";
 
@@ -22,19 +22,23 @@ export async function askChoice(question: string): Promise<"yes" | "no" | "none"
 
 /** Returns the line that a person has typed; undefined after Ctrl-C and at the end of input. */
 export async function askText(question: string): Promise<string | undefined> {
-  return await askLine(question, process.stderr);
+  return await askLine(process.stderr, (asking) => asking.question(`${makeVisible(question)} `));
 }
 
 /** Returns the line that a person has typed, which does not appear on the terminal; undefined after Ctrl-C and at the end of input. */
 export async function askSecret(question: string): Promise<string | undefined> {
-  sayLine(question);
-  return await askLine("", new Writable({ write: (_chunk, _encoding, done) => done() }));
+  const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
+  return await askLine(hidden, (asking) => {
+    sayLine(question);
+    return asking.question("");
+  });
 }
 
-async function askLine(question: string, output: Writable): Promise<string | undefined> {
+/** The terminal stops its own echo before `ask` shows the question: a key that is pasted at once must not appear. */
+async function askLine(output: Writable, ask: (asking: Interface) => Promise<string>): Promise<string | undefined> {
   const asking = createInterface({ input: process.stdin, output, terminal: true });
   const ended = new Promise<undefined>((resolve) => asking.once("close", () => resolve(undefined)));
-  const answer = await Promise.race([asking.question(question === "" ? "" : `${makeVisible(question)} `), ended]);
+  const answer = await Promise.race([ask(asking), ended]);
   asking.close();
   return answer;
 }

@@ -8,7 +8,7 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { openSession, send, short } from "../acp/stage.ts";
 import { startA2aAgent } from "../fakes/a2a-agent.ts";
 import { readLog } from "../fault/log-reader.ts";
-import { test as baseTest } from "../fixtures.ts";
+import { test as base } from "../fixtures.ts";
 import type { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
@@ -32,7 +32,7 @@ const flags = flagsOf(
   lineOf("private", agent.origin, { clients: ["key/stranger"] }),
   lineOf("away", "http://127.0.0.1:1"),
 );
-const test = baseTest.override("service", () => startService(flags));
+const test = base.extend("service", () => startService(flags));
 
 /** Runs messages of one session. Returns the log of the last one without its deltas. */
 async function run(client: GrpcClient, messages: readonly string[], runner = "fake"): Promise<unknown[][]> {

@@ -4,12 +4,12 @@ import type { ClientCapabilities } from "@agentclientprotocol/sdk";
 import { describe, expect } from "vitest";
 import { readCodingAgents } from "../../src/protocols/acp/agents.ts";
 import { readLog } from "../fault/log-reader.ts";
-import { test as baseTest } from "../fixtures.ts";
+import { test as base } from "../fixtures.ts";
 import { startService } from "../harness/service.ts";
 import { hasJail } from "../tools/bash/jailed.ts";
 import { lineOf, openSession, send } from "./stage.ts";
 
-const test = baseTest.override("service", () =>
+const test = base.extend("service", () =>
   startService({ acpAgents: readCodingAgents(lineOf("coder", [], { permissions: "allow" })) ?? [] }),
 );
 

@@ -10,7 +10,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { readCodingAgents } from "../../src/protocols/acp/agents.ts";
 import { readLog } from "../fault/log-reader.ts";
-import { test as baseTest } from "../fixtures.ts";
+import { test as base } from "../fixtures.ts";
 import type { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
@@ -28,7 +28,7 @@ const lines = [
   lineOf("missing", [], { command: "/opt/no-such-program" }),
 ];
 const flags = { acpAgents: readCodingAgents(lines.join("\n")) ?? [], acpProgramsMax: 2 };
-const test = baseTest.override("service", () => startService(flags));
+const test = base.extend("service", () => startService(flags));
 
 /** Runs one message, and returns the log. */
 async function runOne(client: GrpcClient, message: string, runner = "coder") {

@@ -469,3 +469,87 @@ test("input tokens are counted without a request, with those of the conversation
   expect(await count({ input: "four words of text", previous_response_id: id })).toBeGreaterThan(alone + 5);
   expect(provider.requests).toHaveLength(1);
 });
+
+describe("tools of OpenAI's that the caller runs", () => {
+  const cases = [
+    {
+      tool: { type: "shell", environment: { type: "local" } },
+      json: '{"commands":["ls","pwd"],"timeout_ms":1000}',
+      called: {
+        ...{ type: "shell_call", call_id: "call_1", status: "completed", environment: { type: "local" } },
+        action: { commands: ["ls", "pwd"], timeout_ms: 1000, max_output_length: null },
+      },
+      answer: {
+        ...{ type: "shell_call_output", call_id: "call_1", max_output_length: 100 },
+        output: [
+          { stdout: "a.txt", stderr: "", outcome: { type: "exit", exit_code: 0 } },
+          { stdout: "", stderr: "late", outcome: { type: "timeout" } },
+        ],
+      },
+      read: "a.txt\n[exit code 0]\nlate\n[timed out]",
+    },
+    {
+      tool: { type: "local_shell" },
+      json: '{"command":["ls","-l"],"working_directory":"/tmp"}',
+      called: {
+        ...{ type: "local_shell_call", call_id: "call_1", status: "completed" },
+        action: { type: "exec", command: ["ls", "-l"], working_directory: "/tmp", env: {} },
+      },
+      answer: { type: "local_shell_call_output", id: "call_1", output: "total 0" },
+      read: "total 0",
+    },
+    {
+      tool: { type: "apply_patch" },
+      json: '{"type":"update_file","path":"a.txt","diff":"@@\\n-a\\n+b"}',
+      called: {
+        ...{ type: "apply_patch_call", call_id: "call_1", status: "completed" },
+        operation: { type: "update_file", path: "a.txt", diff: "@@\n-a\n+b" },
+      },
+      answer: { type: "apply_patch_call_output", call_id: "call_1", status: "failed", output: "no such file" },
+      read: "The patch failed. no such file",
+    },
+  ];
+
+  test.each(cases)("$tool.type is a function for the model", async ({ tool, json, called, answer, read }) => {
+    const { client, provider } = await setOpenAiStage();
+    provider.respond(callTools({ id: "call_1", name: tool.type, arguments: json }), speak("Done"), speak("Done"));
+    const asked = any({ input: "Go", tools: [tool, weather], tool_choice: { type: tool.type } });
+    const first = lastResponse(await Array.fromAsync(client.responses.stream(asked as never)));
+    expect(first).toMatchObject({ status: "completed", output: [called] });
+    expect((await client.responses.retrieve(first.id)).output).toEqual(first.output);
+    const { body } = await provider.request(0);
+    expect(body).toMatchObject({
+      tools: [{ function: { name: tool.type, parameters: { type: "object" } } }, { function: { name: "get_weather" } }],
+      tool_choice: { type: "function", function: { name: tool.type } },
+    });
+    const history = [{ role: "user", content: "Go" }, ...first.output, answer];
+    for (const rest of [{ input: history }, { input: [answer], previous_response_id: first.id }]) {
+      const second = await client.responses.create(any({ tools: [tool], ...rest }));
+      expect(second.output_text).toBe("Done");
+    }
+    for (const request of [1, 2]) {
+      const { messages: sent } = (await provider.request(request)).body;
+      const { tool_calls: calls } = sent.at(-2) as unknown as { tool_calls: { function: { arguments: string } }[] };
+      expect(calls).toMatchObject([{ id: "call_1", function: { name: tool.type } }]);
+      expect(JSON.parse(calls[0]?.function.arguments ?? "")).toMatchObject(JSON.parse(json));
+      expect(sent.at(-1)).toMatchObject({ role: "tool", tool_call_id: "call_1", content: read });
+    }
+  });
+
+  test("a shell in a container is OpenAI's own, and what it ran is left out of the history", async () => {
+    const { client, provider } = await setOpenAiStage();
+    provider.respond(speak("Done"));
+    const call = {
+      ...{ type: "shell_call", id: "sh_1", call_id: "call_1", status: "completed" },
+      ...{ action: { commands: ["ls"] }, environment: { type: "container_reference", container_id: "c" } },
+    };
+    const output = { type: "shell_call_output", call_id: "call_1", output: [] };
+    const tools = [{ type: "shell", environment: { type: "container_auto" } }];
+    const input = [{ role: "user", content: "Go" }, call, output];
+    const response = await client.responses.create(any({ input, tools }));
+    expect(response.output_text).toBe("Done");
+    const { body } = await provider.request(0);
+    expect(body.messages).toEqual([{ role: "user", content: "Go" }]);
+    expect(body.tools ?? []).toEqual([]);
+  });
+});

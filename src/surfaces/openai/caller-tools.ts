@@ -1,30 +1,22 @@
-// The tools of callers as models know them. Models know functions alone: a custom tool is a function of one text, a search of the caller's
-// over more tools is a function too, and a tool of a namespace has the names of both.
+// The tools of callers as models know them. Models know functions alone: a custom tool is a function of one text, a local tool is a function
+// of the name of its type, and a tool of a namespace has the names of both.
 
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { isObject, parseJson, parseObject } from "../../platform/base/json/parse-object.ts";
-import { toolNameOf } from "../in-process/tool-names.ts";
+import { findLocalTool, type LocalTool } from "./local-tools.ts";
+import { modelNameOf } from "./namespaces.ts";
 
 /** A tool as its caller knows it. */
 export interface CallerTool {
   readonly name: string;
   /** Undefined outside a namespace. */
   readonly namespace?: string | undefined;
-  /** A custom tool takes a text in place of an object. */
-  readonly kind: "function" | "custom" | "search";
+  /** A custom tool takes a text in place of an object. A local one has items of its own. */
+  readonly kind: "function" | "custom" | LocalTool;
 }
 
 /** The tools that their callers know in another form, by the names under which models know them. */
 export type CallerTools = ReadonlyMap<string, CallerTool>;
-
-/** Returns the name under which models know a tool: `crm__find` for `find` of the namespace `crm`. */
-export function modelNameOf(name: string, namespace?: string): string {
-  if (namespace === undefined || namespace === "") {
-    return name;
-  }
-  const whole = `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}`.replaceAll(/[^A-Za-z0-9_-]/g, "_");
-  return toolNameOf(whole);
-}
 
 /** Returns the tools of a request that read otherwise than models know them. */
 export function callerToolsOf(tools: readonly unknown[]): CallerTools {
@@ -38,8 +30,9 @@ function entriesOf(tool: Readonly<Record<string, unknown>>, namespace?: string):
   if (type === "namespace" && Array.isArray(tools)) {
     return tools.filter(isObject).flatMap((each) => entriesOf(each, String(name)));
   }
-  if (type === searchName && tool.execution === "client") {
-    return [[searchName, { name: searchName, kind: "search" }]];
+  const local = findLocalTool(tool);
+  if (local !== undefined) {
+    return [[String(type), { name: String(type), kind: local }]];
   }
   const kind = type === "custom" ? "custom" : "function";
   const own = String(isObject(custom) ? custom.name : name);
@@ -47,9 +40,6 @@ function entriesOf(tool: Readonly<Record<string, unknown>>, namespace?: string):
     ? [[modelNameOf(own, namespace), { name: own, namespace, kind }]]
     : [];
 }
-
-/** The name under which models know a search. */
-export const searchName = "tool_search";
 
 /** Returns the call of a caller's tool as an item shows it, without ids and status. `begun` is what the item has at first. */
 export function shownCall({ name: known, arguments: json }: Pick<ToolCall, "name" | "arguments">, tools: CallerTools) {
@@ -66,13 +56,10 @@ export function shownCall({ name: known, arguments: json }: Pick<ToolCall, "name
       const input = textOfArguments(json);
       return { type: "custom_tool_call", prefix: "ctc", fields: { ...own, input }, begun: { input: "" } } as const;
     }
-    case "search": {
-      const begun = { execution: "client", arguments: {} };
-      const fields = { ...begun, arguments: parseObject(json) ?? {} };
-      return { type: "tool_search_call", prefix: "tsc", fields, begun } as const;
+    default: {
+      const { callType: type, prefix } = kind;
+      return { type, prefix, fields: kind.shown(parseObject(json) ?? {}), begun: kind.shown({}) } as const;
     }
-    default:
-      return kind satisfies never;
   }
 }
 

@@ -27,6 +27,7 @@ import { annotationsOf } from "./citations.ts";
 import type { Origin } from "./echo.ts";
 import { type ApiError, failureOf } from "./errors.ts";
 import { plain, responseIdOf } from "./ids.ts";
+import type { LocalCallType } from "./local-tools.ts";
 import { logprobsOf } from "./logprobs.ts";
 import { type Progress, responseObject, usageObject } from "./response.ts";
 import { sealState, sealSummary } from "./sealed-state.ts";
@@ -46,7 +47,7 @@ type ItemKind =
   | "mcp_call"
   | "function_call"
   | "custom_tool_call"
-  | "tool_search_call"
+  | LocalCallType
   | "image_generation_call"
   | "compaction";
 
@@ -522,10 +523,8 @@ export class ResponseFold {
           this.#event("response.custom_tool_call_input.done", { ...place, input }),
         ];
       }
-      case "tool_search_call":
-        return [];
       default:
-        return type satisfies never;
+        return [];
     }
   }
 

@@ -3,11 +3,13 @@
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { serverToolNameOf } from "../../platform/base/mcp-names.ts";
-import { argumentsOfText, modelNameOf, searchName } from "./caller-tools.ts";
+import { argumentsOfText } from "./caller-tools.ts";
 import { readContent } from "./content.ts";
 import { ApiError, invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
+import { isRunByOpenAi, localToolOfCall, localToolOfOutput } from "./local-tools.ts";
 import { callOf, endWithUser, messageOf, readRole, resultMessage, textMessage } from "./messages.ts";
+import { modelNameOf } from "./namespaces.ts";
 import { openState, openSummary, type SealedCall } from "./sealed-state.ts";
 import { serverLabel } from "./tools.ts";
 
@@ -85,6 +87,8 @@ const itemsOfProviders: ReadonlySet<string> = new Set([
 class InputReader {
   readonly #references: References;
   readonly #messages: Message[] = [];
+  /** The ids of calls that OpenAI has answered. */
+  readonly #callsOfOpenAi = new Set<unknown>();
   /** The calls of the latest response whose state came with its items, by their names, the first one last. */
   #stateCalls = new Map<string, SealedCall[]>();
 
@@ -102,12 +106,21 @@ class InputReader {
 
   add(item: Fields): void {
     const type = item.findText("type") ?? "message";
-    if (itemsOfProviders.has(type) || (type.startsWith(searchName) && item.find("execution") !== "client")) {
+    if (itemsOfProviders.has(type) || this.#isRunByOpenAi(type, item)) {
       return;
     }
     this.#addItem(type, item);
     item.ignore("id", "status", "phase", "caller", "created_by", "internal_chat_message_metadata_passthrough");
     item.assertAllRead();
+  }
+
+  /** The output of a shell in a container does not say where it ran: its call does. */
+  #isRunByOpenAi(type: string, item: Fields): boolean {
+    if (isRunByOpenAi(type, item)) {
+      this.#callsOfOpenAi.add(item.find("call_id"));
+      return true;
+    }
+    return localToolOfOutput(type) !== undefined && this.#callsOfOpenAi.has(item.find("call_id"));
   }
 
   #addItem(type: string, item: Fields): void {
@@ -132,12 +145,6 @@ class InputReader {
         this.#messages.push(resultMessage(item.requireText("call_id"), readContent(item, "output")));
         item.ignore("name");
         return;
-      case "tool_search_call":
-        this.#addCall(callOf(item.requireText("call_id"), searchName, JSON.stringify(item.find("arguments") ?? {})));
-        return;
-      case "tool_search_output":
-        this.#messages.push(resultMessage(item.requireText("call_id"), [{ type: "text", text: foundIn(item) }]));
-        return;
       case "mcp_call":
         this.#addServerCall(item);
         return;
@@ -158,8 +165,22 @@ class InputReader {
         item.ignore("reasoning", "text");
         return;
       default:
-        throw unsupported(item.at("type"), `items of type ${type} are not supported`);
+        this.#addLocal(type, item);
     }
+  }
+
+  /** Adds a call of a tool that OpenAI names and the caller runs, or the result of one. */
+  #addLocal(type: string, item: Fields): void {
+    const called = localToolOfCall(type);
+    const answered = localToolOfOutput(type);
+    if (called !== undefined) {
+      this.#addCall(callOf(callIdOf(item), called.name, JSON.stringify(called.tool.argumentsOf(item))));
+    } else if (answered !== undefined) {
+      this.#messages.push(resultMessage(callIdOf(item), [{ type: "text", text: answered.resultOf(item) }]));
+    } else {
+      throw unsupported(item.at("type"), `items of type ${type} are not supported`);
+    }
+    item.ignore("execution");
   }
 
   /** A text of a model joins the state of its response, when that came first. */
@@ -267,19 +288,9 @@ function nameInServer(item: Fields): string {
   return server === serverLabel ? name : serverToolNameOf(`${server}_`, name);
 }
 
-/** Returns what a model reads of a search: the names of the tools, which it is offered now. */
-function foundIn(item: Fields): string {
-  const names = namesOf(item.findObjects("tools") ?? []);
-  return names.length === 0 ? "No tool was found." : `These tools are available now: ${names.join(", ")}`;
-}
-
-function namesOf(tools: readonly Fields[], namespace?: string): string[] {
-  return tools.flatMap((tool) => {
-    const name = tool.findText("name") ?? "";
-    return tool.find("type") === "namespace"
-      ? namesOf(tool.findObjects("tools") ?? [], name)
-      : [modelNameOf(name, namespace)];
-  });
+/** The result of a local shell has the id of its call alone. */
+function callIdOf(item: Fields): string {
+  return item.findText("call_id") ?? item.requireText("id");
 }
 
 function readName(item: Fields): string {

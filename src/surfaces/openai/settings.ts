@@ -4,10 +4,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, ToolChoice_Mode, Verbosity } from "#gen/runnel/v1/session_pb.js";
 import { isObject } from "../../platform/base/json/parse-object.ts";
 import { serverToolNameOf } from "../../platform/base/mcp-names.ts";
-import { modelNameOf } from "./caller-tools.ts";
 import { invalid, unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
+import { findLocalTool } from "./local-tools.ts";
 import { readChatLogprobs, readLogprobs } from "./logprobs.ts";
+import { modelNameOf } from "./namespaces.ts";
 import { findAllowed, serverLabel } from "./tools.ts";
 
 /** Fields of an agent. */
@@ -118,6 +119,10 @@ function readChoice(request: Fields): Settings["toolChoice"] | undefined {
 
 function readChosenTool(choice: Fields): string {
   const type = choice.requireText("type");
+  if (findLocalTool({ type, execution: "client" }) !== undefined) {
+    choice.assertAllRead();
+    return type;
+  }
   if (type !== "function" && type !== "custom" && type !== "mcp") {
     const fix = `use function, custom, allowed_tools, or none, auto or required in place of the object, not ${type}`;
     throw unsupported(choice.at("type"), fix);

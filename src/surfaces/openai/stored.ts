@@ -13,6 +13,7 @@ import { type Origin, originOf } from "./echo.ts";
 import { ResponseFold } from "./fold.ts";
 import { dashed, plain, responsePlaceOf } from "./ids.ts";
 import type { References } from "./input.ts";
+import { localCallTypes } from "./local-tools.ts";
 import { type Item, itemsOf } from "./messages.ts";
 
 const runs = RunService.method;
@@ -161,7 +162,7 @@ function withState(items: readonly Item[], index: number): readonly unknown[] {
 }
 
 /** The types of calls that the caller answers. */
-const callTypes: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "tool_search_call"]);
+const callTypes: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", ...localCallTypes]);
 
 function isState(item: unknown): boolean {
   return isObject(item) && item.type === "reasoning" && item.encrypted_content !== undefined;

@@ -1,12 +1,14 @@
-// Reads the tools of a request: functions and custom tools that the caller runs, alone or in namespaces, tools of this service as an
+// Reads the tools of a request: functions, custom and local tools that the caller runs, alone or in namespaces, tools of this service as an
 // MCP server named `runnel`, MCP servers that this service connects to, and tools that OpenAI runs itself.
 
 import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
 import { noTools, type RequestTools } from "../in-process/no-tools.ts";
-import { modelNameOf, searchName, textParameters } from "./caller-tools.ts";
+import { textParameters } from "./caller-tools.ts";
 import { unsupported } from "./errors.ts";
 import { Fields } from "./fields.ts";
+import { findLocalTool, type LocalTool } from "./local-tools.ts";
 import { readServer } from "./mcp-servers.ts";
+import { modelNameOf } from "./namespaces.ts";
 
 /** The label under which callers name the tools of this service. */
 export const serverLabel = "runnel";
@@ -64,7 +66,7 @@ function keepAllowed({ builtin, functions, provider, mcp }: Tools, allowed: Fiel
   return {
     builtin: servers.has(serverLabel) ? builtin : [],
     mcp: mcp.filter(({ name }) => servers.has(name)),
-    functions: functions.filter(({ name = "" }) => names.has(name)),
+    functions: functions.filter(({ name = "" }) => names.has(name) || types.has(name)),
     provider: provider.filter(({ tool = "" }) => types.has(String(parseObject(tool)?.type))),
   };
 }
@@ -104,16 +106,14 @@ function addTool(tools: Tools, tool: Fields, namespace?: string): void {
       }
       tools.provider.push(ofOpenAi(tool));
       return;
-    case searchName:
-      if (tool.find("execution") !== "client") {
+    default: {
+      const local = isObject(tool.value) ? findLocalTool(tool.value) : undefined;
+      if (local === undefined) {
         tools.provider.push(ofOpenAi(tool));
         return;
       }
-      tools.functions.push(readSearch(tool));
-      break;
-    default:
-      tools.provider.push(ofOpenAi(tool));
-      return;
+      tools.functions.push(readLocal(tool, type, local));
+    }
   }
   tool.assertAllRead();
 }
@@ -135,14 +135,13 @@ function readFunction(tool: Fields, namespace: string | undefined) {
   return described;
 }
 
-/** Reads a search that the caller runs over tools that it has not offered yet. */
-function readSearch(tool: Fields) {
-  const parameters = tool.findObject("parameters");
-  const description = tool.findText("description") ?? "";
+function readLocal(tool: Fields, name: string, { description, parameters }: LocalTool) {
+  const own = tool.findObject("parameters")?.value;
+  tool.ignore("execution", "environment", ...hints);
   return {
-    name: searchName,
-    description,
-    parameters: parameters === undefined ? "" : JSON.stringify(parameters.value),
+    name,
+    description: tool.findText("description") ?? description,
+    parameters: JSON.stringify(own ?? parameters),
   };
 }
 

@@ -9,10 +9,12 @@ import { tool as langchainTool } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";
 import {
   Agent,
+  applyPatchTool,
   OpenAIChatCompletionsModel,
   OpenAIResponsesModel,
   Runner,
   setTracingDisabled,
+  shellTool,
   tool as agentTool,
 } from "@openai/agents";
 import OpenAI from "openai";
@@ -237,6 +239,23 @@ function addAgents(name, Model) {
       ];
       same((await runner.run(make(), [{ role: "user", content }])).finalOutput, saw);
     },
+    ...(Model === OpenAIResponsesModel && {
+      "local tools": async () => {
+        const seen = [];
+        const execute = async ({ commands }) => {
+          seen.push(commands);
+          return { output: [{ stdout: "sunny", stderr: "", outcome: { type: "exit", exitCode: 0 } }] };
+        };
+        const edit = async ({ type, path, diff }) => {
+          seen.push({ type, path, diff });
+          return { status: "completed", output: "written" };
+        };
+        const editor = { createFile: edit, updateFile: edit, deleteFile: edit };
+        same(await run({ tools: [shellTool({ shell: { run: execute } })] }), "The tool said sunny\n[exit code 0].");
+        same(await run({ tools: [applyPatchTool({ editor })] }), "The tool said written.");
+        same(seen, [["Rome"], { type: "create_file", path: "Rome", diff: "Rome" }]);
+      },
+    }),
     ...(Model === OpenAIChatCompletionsModel && {
       cancel: async () => {
         const abort = new AbortController();

@@ -387,6 +387,27 @@ def agents_cases():
             other.name = "other"
             assert run(make(handoffs=[other])).last_agent is other
 
+    @case("openai-agents responses", "local tools")
+    def _():
+        from agents import ApplyPatchTool, ShellCallOutcome, ShellCommandOutput, ShellResult, ShellTool
+        from agents.editor import ApplyPatchResult
+        seen = []
+
+        async def execute(request):
+            seen.append(request.data.action.commands)
+            return ShellResult(output=[ShellCommandOutput(stdout="sunny", outcome=ShellCallOutcome(type="exit", exit_code=0))])
+
+        class Editor:
+            def create_file(self, operation):
+                seen.append((operation.type, operation.path, operation.diff))
+                return ApplyPatchResult(status="completed", output="written")
+            update_file = delete_file = create_file
+        make = lambda tool: Agent(name="a", model=MODEL, tools=[tool])
+        shell, patch = ShellTool(executor=execute), ApplyPatchTool(editor=Editor())
+        same(asyncio.run(Runner.run(make(shell), "Hi")).final_output, "The tool said sunny\n[exit code 0].")
+        same(asyncio.run(Runner.run(make(patch), "Hi")).final_output, "The tool said written.")
+        same(seen, [["Rome"], ("create_file", "Rome", "Rome")])
+
     @case("openai-agents responses", "default model")
     def _():
         same(asyncio.run(Runner.run(Agent(name="a"), "Hi")).final_output, GREETING)

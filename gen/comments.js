@@ -9111,7 +9111,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ProviderTool.provider",
-  "Name of the provider, as in `provider:model`. A model of another provider does not get the tool."
+  "Name of the provider, as in `provider:model`. A model of another provider does not get the tool: it gets the function of the same name, when the agent has one, which models of this provider do not get."
  ],
  [
   "runnel.v1.ProviderTool.tool",

@@ -3,6 +3,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import { type MessagesWire, onMessages } from "../fakes/anthropic-provider.ts";
+import { callTools } from "../fakes/provider.ts";
 import { hello, setAnthropicStage, weather } from "./stage.ts";
 
 const claude = { ...hello, model: "claude-opus-5", tools: [weather] };
@@ -169,4 +170,29 @@ test("an answer that begins again: a stream ends with an error, a whole message 
   await expect(stream.done()).rejects.toThrow(/overloaded_error.*repeat the request/);
   const whole = await (await post(claude)).json();
   expect(whole).toMatchObject({ content: [{ type: "text", text: "Sunny" }] });
+});
+
+test.each([
+  [{ type: "bash_20250124", name: "bash" }, '{"command":"ls"}'],
+  [{ type: "text_editor_20250728", name: "str_replace_based_edit_tool" }, '{"command":"view","path":"/a"}'],
+  [{ type: "memory_20250818", name: "memory" }, '{"command":"view","path":"/memories"}'],
+])("Claude and models of others have a tool that the caller runs: %j", async (tool, input) => {
+  const { claude: provider, provider: openai, client } = await setAnthropicStage();
+  const call = (wire: MessagesWire) => {
+    wire.start();
+    wire.toolUse("toolu_1", tool.name, input);
+    wire.done("tool_use");
+  };
+  provider.respond(onMessages(call));
+  openai.respond(callTools({ id: "toolu_1", name: tool.name, arguments: input }));
+  for (const model of ["claude-opus-5", hello.model]) {
+    const answer = await client.messages.create({ ...hello, model, tools: [tool as Anthropic.ToolUnion] });
+    expect(answer.stop_reason).toBe("tool_use");
+    expect(answer.content).toMatchObject([
+      { type: "tool_use", id: "toolu_1", name: tool.name, input: JSON.parse(input) },
+    ]);
+  }
+  expect((await provider.request(0)).body).toMatchObject({ tools: [tool] });
+  const { tools } = (await openai.request(0)).body;
+  expect(tools).toMatchObject([{ function: { name: tool.name, parameters: { type: "object" } } }]);
 });

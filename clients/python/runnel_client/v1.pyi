@@ -790,7 +790,10 @@ class McpHeader(_Message):
 class ProviderTool(_Message):
     """A tool that a provider runs itself."""
     provider: _str
-    """Name of the provider, as in `provider:model`. A model of another provider does not get the tool."""
+    """
+    Name of the provider, as in `provider:model`. A model of another provider does not get the tool: it gets the function of the same
+    name, when the agent has one, which models of this provider do not get.
+    """
     tool: _str
     """
     The tool as the provider's own API writes it: a JSON object such as `{"type": "web_search_20250305", "name": "web_search"}` for

@@ -945,7 +945,8 @@ export declare const McpHeaderSchema: GenMessage<McpHeader>;
  */
 export declare type ProviderTool = Message<"runnel.v1.ProviderTool"> & {
   /**
-   * Name of the provider, as in `provider:model`. A model of another provider does not get the tool.
+   * Name of the provider, as in `provider:model`. A model of another provider does not get the tool: it gets the function of the same
+   * name, when the agent has one, which models of this provider do not get.
    *
    * @generated from field: string provider = 1;
    */

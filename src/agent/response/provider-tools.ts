@@ -8,7 +8,7 @@ import { providerNames } from "../models/providers.ts";
 
 /**
  * Returns the tools of an agent that the provider of its model runs, as its API writes them. Calls `omit` with the name of
- * each one that the model does without.
+ * each one that the model does without; a function of this name takes its place.
  * @throws Fault INVALID_ARGUMENT when one of the agent's tools is no JSON object, or has an unknown provider.
  */
 export function providerToolsOf(
@@ -30,7 +30,10 @@ export function providerToolsOf(
     if (tool.provider === provider && !lacksProviderTools) {
       return [tool.tool];
     }
-    omit(nameOfProviderTool(tool.tool).slice(0, 64));
+    const name = nameOfProviderTool(tool.tool);
+    if (!tools?.functions.some((each) => each.name === name)) {
+      omit(name.slice(0, 64));
+    }
     return [];
   });
 }

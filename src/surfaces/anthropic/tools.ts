@@ -1,11 +1,12 @@
 // Reads the tools of a request: those that the caller runs, those of MCP servers, and those in Anthropic's own words, which only its
-// models get.
+// models get. Of these, models of other makers get the ones that the caller runs as functions.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type AgentSchema, ToolChoice_Mode } from "#gen/runnel/v1/session_pb.js";
 import { isObject } from "../../platform/base/json/parse-object.ts";
 import { noTools, type RequestTools } from "../in-process/no-tools.ts";
 import { toolNameOf } from "../in-process/tool-names.ts";
+import { findClientTool } from "./client-tools.ts";
 import { invalid } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 import { readServers, toolsetType } from "./mcp-servers.ts";
@@ -27,13 +28,25 @@ export function readTools(request: Fields): RequestTools | undefined {
   return {
     ...noTools,
     mcp,
-    functions: functions.map((tool) => ({
-      name: toolNameOf(tool.requireText("name")),
-      description: tool.findText("description") ?? "",
-      parameters: JSON.stringify(tool.requireObject("input_schema").value),
-    })),
+    functions: [...functions.map(readFunction), ...provider.flatMap(functionsInPlaceOf)],
     provider: provider.map((tool) => ({ provider: "anthropic", tool: JSON.stringify(withoutCacheMark(tool.value)) })),
   };
+}
+
+function readFunction(tool: Fields) {
+  return {
+    name: toolNameOf(tool.requireText("name")),
+    description: tool.findText("description") ?? "",
+    parameters: JSON.stringify(tool.requireObject("input_schema").value),
+  };
+}
+
+/** A tool that the caller runs is a function for models of other makers. */
+function functionsInPlaceOf(tool: Fields) {
+  const known = findClientTool(tool.requireText("type"));
+  return known === undefined
+    ? []
+    : [{ ...known, name: tool.requireText("name"), parameters: JSON.stringify(known.parameters) }];
 }
 
 /** Returns the names of tools that are too long for some providers, by the names under which models know the tools. */

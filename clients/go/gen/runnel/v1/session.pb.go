@@ -1555,7 +1555,8 @@ func (x *McpHeader) GetValue() string {
 // A tool that a provider runs itself.
 type ProviderTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the provider, as in `provider:model`. A model of another provider does not get the tool.
+	// Name of the provider, as in `provider:model`. A model of another provider does not get the tool: it gets the function of the same
+	// name, when the agent has one, which models of this provider do not get.
 	Provider string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
 	// The tool as the provider's own API writes it: a JSON object such as `{"type": "web_search_20250305", "name": "web_search"}` for
 	// `anthropic`, `{"type": "web_search"}` for `openai` with Responses, or `{"google_search": {}}` for `gemini`.

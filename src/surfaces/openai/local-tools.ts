@@ -27,7 +27,7 @@ export interface LocalTool {
 export type LocalCallType = "apply_patch_call" | "local_shell_call" | "shell_call" | "tool_search_call";
 
 /** The name under which models know a search. */
-export const searchName = "tool_search";
+const searchName = "tool_search";
 
 const text = { type: "string" };
 const milliseconds = { type: "integer", description: "The time limit in milliseconds." };

@@ -186,7 +186,9 @@ test.each([
   provider.respond(onMessages(call));
   openai.respond(callTools({ id: "toolu_1", name: tool.name, arguments: input }));
   for (const model of ["claude-opus-5", hello.model]) {
-    const answer = await client.messages.create({ ...hello, model, tools: [tool as Anthropic.ToolUnion] });
+    const unknown = { type: "constructor", name: "constructor" };
+    const tools = (model === hello.model ? [tool, unknown] : [tool]) as Anthropic.ToolUnion[];
+    const answer = await client.messages.create({ ...hello, model, tools });
     expect(answer.stop_reason).toBe("tool_use");
     expect(answer.content).toMatchObject([
       { type: "tool_use", id: "toolu_1", name: tool.name, input: JSON.parse(input) },

@@ -544,7 +544,7 @@ describe("tools of OpenAI's that the caller runs", () => {
       ...{ action: { commands: ["ls"] }, environment: { type: "container_reference", container_id: "c" } },
     };
     const output = { type: "shell_call_output", call_id: "call_1", output: [] };
-    const tools = [{ type: "shell", environment: { type: "container_auto" } }];
+    const tools = [{ type: "shell", environment: { type: "container_auto" } }, { type: "constructor" }];
     const input = [{ role: "user", content: "Go" }, call, output];
     const response = await client.responses.create(any({ input, tools }));
     expect(response.output_text).toBe("Done");

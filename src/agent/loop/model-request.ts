@@ -4,7 +4,7 @@ import type { Message } from "#gen/runnel/v1/message_pb.js";
 import { type Agent, ReasoningEffort } from "#gen/runnel/v1/session_pb.js";
 import type { Model, ModelRequest } from "../models/model.ts";
 import { providerOptionsOf } from "../response/provider-options.ts";
-import { nameOfProviderTool, providerToolsOf } from "../response/provider-tools.ts";
+import { ownNameOf, providerToolsOf } from "../response/provider-tools.ts";
 import { modelMessages, systemTexts } from "./history.ts";
 
 /** What an agent asks its model, beside its own fields. */
@@ -16,11 +16,11 @@ export interface Asking extends Pick<ModelRequest, "tools" | "maxTokens" | "resp
 /** Returns the request with the whole conversation. Throws Fault INVALID_ARGUMENT for options and tools of a provider that are invalid. */
 export function requestOf(agent: Agent, { model, transcript, ...asked }: Asking): ModelRequest {
   const providerTools = providerToolsOf(agent, model);
-  const ownNames = new Set(providerTools.map(nameOfProviderTool));
+  const names = new Set(providerTools.map(ownNameOf));
   return {
     ...asked,
     // A function of the same name is for models of other providers.
-    tools: asked.tools.filter(({ name }) => !ownNames.has(name)),
+    tools: asked.tools.filter(({ name }) => !names.has(name)),
     system: [agent.systemPrompt, ...systemTexts(transcript)].filter((text) => text !== "").join("\n\n"),
     messages: modelMessages(transcript),
     providerTools,

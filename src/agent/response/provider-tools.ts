@@ -30,12 +30,17 @@ export function providerToolsOf(
     if (tool.provider === provider && !lacksProviderTools) {
       return [tool.tool];
     }
-    const name = nameOfProviderTool(tool.tool);
-    if (!tools?.functions.some((each) => each.name === name)) {
-      omit(name.slice(0, 64));
+    const name = ownNameOf(tool.tool);
+    if (name === undefined || !tools?.functions.some((each) => each.name === name)) {
+      omit(nameOfProviderTool(tool.tool).slice(0, 64));
     }
     return [];
   });
+}
+
+/** Returns the name under which a model calls such a tool; undefined when its API has none, as OpenAI's. */
+export function ownNameOf(tool: string): unknown {
+  return parseObject(tool)?.name;
 }
 
 /** Returns the name of such a tool; its type, or its only field, where it has no name. */

@@ -9,7 +9,8 @@ export interface ClientTool {
 
 /** Returns the tool of a type such as `bash_20250124`; undefined for one that Anthropic runs, and for a type that is not known. */
 export function findClientTool(type: string): ClientTool | undefined {
-  return clientTools[type.replace(/_\d{8}$/, "")];
+  const name = type.replace(/_\d{8}$/, "");
+  return Object.hasOwn(clientTools, name) ? clientTools[name] : undefined;
 }
 
 const text = { type: "string" };

@@ -106,22 +106,22 @@ const search: LocalTool = {
   },
 };
 
-const localTools: Readonly<Record<string, LocalTool>> = {
-  shell,
-  local_shell: localShell,
-  apply_patch: applyPatch,
-  [searchName]: search,
-};
+const localTools: ReadonlyMap<unknown, LocalTool> = new Map([
+  ["shell", shell],
+  ["local_shell", localShell],
+  ["apply_patch", applyPatch],
+  [searchName, search],
+]);
 
 /** Returns the tool that a declaration names, unless OpenAI runs it. */
 export function findLocalTool({ type, execution, environment }: Json): LocalTool | undefined {
   const isOfOpenAi =
     (type === searchName && execution !== "client") || (isObject(environment) && environment.type !== "local");
-  return isOfOpenAi ? undefined : localTools[String(type)];
+  return isOfOpenAi ? undefined : localTools.get(type);
 }
 
-const byCall = new Map(Object.entries(localTools).map(([name, tool]) => [tool.callType as string, { name, tool }]));
-const byOutput = new Map(Object.values(localTools).map((tool) => [tool.outputType, tool]));
+const byCall = new Map([...localTools].map(([name, tool]) => [tool.callType as string, { name: String(name), tool }]));
+const byOutput = new Map([...localTools.values()].map((tool) => [tool.outputType, tool]));
 
 export const localCallTypes: ReadonlySet<string> = new Set(byCall.keys());
 

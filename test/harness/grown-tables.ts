@@ -9,6 +9,8 @@ export interface Growth {
   /** Each has one run, which has ended. */
   readonly sessions: number;
   readonly resultsPerRun: number;
+  /** The number in the names of the first row; 1 when unset. A second growth begins after the first. */
+  readonly first?: number;
 }
 
 /**
@@ -19,14 +21,14 @@ export async function growTables(connection: pg.Client, growth: Growth): Promise
   await connection.query(fillOf(growth));
 }
 
-function fillOf({ client, sessions, resultsPerRun }: Growth): string {
+function fillOf({ client, sessions, resultsPerRun, first = 1 }: Growth): string {
   const owner = pg.escapeLiteral(client);
   return `
   -- Without triggers: foreign keys would read each row that another one refers to.
   set session_replication_role = replica;
   create temporary table made as
     select number, ${owner} as client, ${idOf("time")} as session, ${idOf("time")} as run, time
-    from generate_series(1, ${sessions}) as number
+    from generate_series(${first}, ${first + sessions - 1}) as number
     cross join lateral (select now() - interval '1 hour' - number * interval '1 millisecond' as time) as given;
   insert into session (id, client, name, agent, latest_run_id, create_time)
     select session, client, session::text, '\\x0a0161', run, time from made;

@@ -3,13 +3,17 @@
 //
 // W1  A table is analysed when it, or one of its indexes, has more than twice the pages of the last analysis or vacuum. An index
 //     of few rows, such as that of the queued runs, may grow while its table hardly does.
-// W2  Looks follow the work and not the time: an idle process makes none, and few statements run between two looks.
+// W2  So is a table that has more than twice the rows: after a purge new rows fill the pages that the old ones left.
+// W3  Looks follow the work and not the time: an idle process makes none, and few statements run between two looks.
 
 import { sql } from "kysely";
 import type { Db } from "./database.ts";
 
 /** A look takes about a millisecond of Postgres, less than a hundredth of so many statements. */
 const statementsPerLook = 500;
+
+/** So many rows make no difference. Autovacuum has the same threshold. */
+const fewRows = 50;
 
 /** Watches all tables, also those that later migrations and partitions add. */
 export class GrowthWatch {
@@ -59,7 +63,8 @@ async function analyseGrown(db: Db): Promise<void> {
     left join pg_class as index on index.oid = pg_index.indexrelid
     where relation.relkind = 'r' and relation.relnamespace = current_schema()::regnamespace
       and pg_has_role(relation.relowner, 'usage')
-      and (${hasGrown("relation")} or ${hasGrown("index")})`.execute(db);
+      and (${hasGrown("relation")} or ${hasGrown("index")}
+        or pg_stat_get_live_tuples(relation.oid) > 2 * greatest(relation.reltuples, 0) + ${fewRows}::int8)`.execute(db);
   if (rows.length > 0) {
     await sql`analyze (skip_locked) ${sql.join(rows.map(({ name }) => sql.id(name)))}`.execute(db);
   }

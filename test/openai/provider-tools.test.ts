@@ -103,6 +103,21 @@ test("a tool that OpenAI runs reaches OpenAI alone, as it is written", async () 
   }
 });
 
+test("a function of the name of a tool that OpenAI runs goes beside it to OpenAI, and alone to others", async () => {
+  const hosted = { type: "web_search" } as const;
+  const own = { type: "function", name: "web_search", parameters: { type: "object" }, strict: null } as const;
+  for (const search of webSearches) {
+    const { server, client } = await setStage(search);
+    server.respond(search.say("Yes."));
+    await client.responses.create({ model: search.model, input: "weather?", tools: [hosted, own] });
+    const { body } = await server.request(0);
+    const isOpenAi = search.tool.provider === "openai";
+    expect(body.tools).toHaveLength(isOpenAi ? 2 : 1);
+    expect(body.tools).toContainEqual(expect.objectContaining({ name: "web_search" }));
+    expect(JSON.stringify(body.tools)).toMatch(isOpenAi ? /{"type":"web_search"}/ : /^\[[^[]*\]$/);
+  }
+});
+
 describe("a provider that waits for an approval of its MCP tool", () => {
   const asked = {
     type: "mcp_approval_request",

@@ -115,7 +115,7 @@ function CallForm({ server, tool }: { readonly server: AskedServer; readonly too
         </span>
       </div>
       {error !== undefined && <Failure error={error} />}
-      {made !== undefined && <ToolCall startMs={made.startMs} content={made.content} isParked={false} isOpen />}
+      {made !== undefined && <ToolCall startMs={made.startMs} content={made.content} isOpen />}
     </form>
   );
 }

@@ -20,13 +20,13 @@ type Given = Readonly<Record<string, unknown>>;
 export function ToolCall({
   startMs,
   content,
-  isParked,
+  withoutResult = "no result",
   isOpen = false,
 }: {
   readonly startMs: number;
   readonly content: ToolContent;
-  /** Whether the run waits: no call of it runs here. */
-  readonly isParked: boolean;
+  /** What a call does that has no result yet. */
+  readonly withoutResult?: "running" | "waiting" | "no result";
   readonly isOpen?: boolean;
 }) {
   const { name, parameters, isOfProvider, childRunId, result, error, endMs } = content;
@@ -35,7 +35,7 @@ export function ToolCall({
   const changes = changesOf(given, answer);
   // The texts of the built-in tools are in their changes.
   const hasArguments = changes.length === 0 || Array.isArray(given.diffs) || Array.isArray(answer.diffs);
-  const outcome = error !== undefined ? "failed" : result !== undefined ? "done" : isParked ? "waiting" : "running";
+  const outcome = error !== undefined ? "failed" : result !== undefined ? "done" : withoutResult;
   return (
     <details className="fold tool" data-outcome={outcome} open={isOpen || changes.length > 0}>
       <summary>

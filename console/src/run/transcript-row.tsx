@@ -114,7 +114,13 @@ function Content({
         </details>
       );
     case "tool":
-      return <ToolCall startMs={row.timeMs} content={content} isParked={isParked} />;
+      return (
+        <ToolCall
+          startMs={row.timeMs}
+          content={content}
+          withoutResult={isParked ? "waiting" : isRunning ? "running" : "no result"}
+        />
+      );
     case "turn":
       return <p className="divider">turn {content.turn}</p>;
     case "restart":

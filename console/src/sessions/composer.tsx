@@ -14,7 +14,7 @@ import { useDraft } from "./kept-draft.ts";
 
 /** What a person sends. */
 export interface Sent {
-  readonly message: Message;
+  readonly messages: readonly Message[];
   /** Empty for the model of the agent. */
   readonly model: string;
   readonly requestId: string;
@@ -61,7 +61,7 @@ export function Composer({
     setProblem("");
     try {
       const { text, model, requestId } = draft;
-      await onSend({ message: withFiles(text, files), model, requestId });
+      await onSend({ messages: [withFiles(text, files)], model, requestId });
       setFiles([]);
       change({ text: "" });
     } catch (failure) {

@@ -129,7 +129,7 @@ function OneRow({ row, live, runOf, forks, onFork }: ConversationProps & { reado
     case "call":
       return (
         <article className="row">
-          <ToolCall startMs={0} content={row.content} isParked={false} />
+          <ToolCall startMs={0} content={row.content} />
         </article>
       );
     case "entry":

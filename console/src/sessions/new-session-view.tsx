@@ -21,10 +21,10 @@ export default function NewSessionView() {
   const [chosen, setChosen] = useState("");
   const names = presets.data?.presets.map(({ name }) => name) ?? [];
   const preset = chosen || (names[0] ?? "");
-  const begin = async ({ message, model, requestId }: Sent): Promise<void> => {
+  const begin = async ({ messages, model, requestId }: Sent): Promise<void> => {
     const agent = model === "" ? {} : { agent: { model } };
     const { sessionId } = await service.createSession({ preset, ...agent, requestId });
-    await service.sendMessage({ sessionId, messages: [message], requestId });
+    await service.sendMessage({ sessionId, messages: [...messages], requestId });
     navigate(`/sessions/${sessionId}`);
   };
   return (

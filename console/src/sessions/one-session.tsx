@@ -5,6 +5,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
+import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { AgentSchema, type Session } from "#gen/runnel/v1/session_pb.js";
@@ -34,6 +35,8 @@ import { Branches, Conversation, type ForkPlace } from "./conversation.tsx";
 import { layConversation } from "./conversation-rows.ts";
 import { isBehind } from "./session-list.ts";
 
+/** Few agents have functions that a person answers. */
+const PendingCalls = lazy(async () => ({ default: (await import("./pending-calls.tsx")).PendingCalls }));
 /** Few people open them. */
 const FilesDialog = lazy(() => import("./files-dialog.tsx"));
 const sessions = createClient(SessionService, transport);
@@ -145,17 +148,19 @@ function Parts({
     }
     await onSent();
   };
-  const send = async ({ message, model, requestId }: Sent): Promise<void> => {
+  const send = async ({ messages, model, requestId }: Sent): Promise<void> => {
     const agent = model === "" ? undefined : create(AgentSchema, { model });
     await sessions.sendMessage({
       sessionId,
-      messages: [message],
-      queueIfBusy: true,
+      messages: [...messages],
+      // The results of calls belong to the run that has ended: they cannot wait behind another one.
+      queueIfBusy: messages.every(({ role }) => role === "user"),
       requestId,
       ...(agent !== undefined && { agent }),
     });
     await onSent();
   };
+  const calls = runs.some(({ state }) => isActive(state)) ? [] : pendingCallsOf(live?.log);
   return (
     <div className="session">
       <Head session={session} live={live} onCancel={(run) => void cancel(run)} onFork={() => void fork({})} />
@@ -166,6 +171,7 @@ function Parts({
         onFork={(place) => void fork(place)}
         onCancel={(run) => void cancel(run)}
       />
+      <Suspense>{calls.length > 0 && <PendingCalls key={live?.run.runId} calls={calls} onSend={send} />}</Suspense>
       <Composer
         key={sessionId}
         draftName={sessionId}
@@ -174,6 +180,12 @@ function Parts({
       />
     </div>
   );
+}
+
+/** Returns the calls with which a run has ended, and which the caller answers. */
+function pendingCallsOf(log: RunLog | undefined): readonly ToolCall[] {
+  const end = log?.transcript.rows.at(-1)?.content;
+  return end?.kind === "completed" ? end.value.pendingToolCalls : [];
 }
 
 function Head({

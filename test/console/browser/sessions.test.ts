@@ -126,6 +126,47 @@ test("files come by paste and drop, are shown before and after, and reach the mo
   expectCalm(opened);
 });
 
+test("a person gives the results of functions in the conversation, and the next run has them", async () => {
+  const ask = { id: "one", name: "ask_person", arguments: '{"question":"Which colour?"}' };
+  const look = { id: "two", name: "look_up", arguments: '{"word":"red"}' };
+  const { provider, service, open, say } = await setStage(
+    callTools(ask, look),
+    answer("Red it is."),
+    callTools({ ...ask, id: "three" }),
+    answer("Then none."),
+  );
+  const functions = ["ask_person", "look_up"].map((name) => ({ name, parameters: '{"type":"object"}' }));
+  const sessionId = await open({ name: "asker", tools: { functions } });
+  await say(sessionId, "Paint it.");
+  const opened = await openConsole(service.url, `sessions/${sessionId}`, wide);
+  const { page } = opened;
+  const form = page.getByRole("form", { name: "Answer the calls" });
+  await form.getByLabel("Result of ask_person").fill("red, please");
+  const failed = form.getByLabel("The call failed").nth(1);
+  await form.getByLabel("Result of look_up").fill("no dictionary");
+  await failed.check();
+  await expectFit(page, "a session whose calls a person answers");
+  await form.getByRole("button", { name: "Send the results" }).click();
+  await seeText(page, "Red it is.");
+  await form.waitFor({ state: "detached" });
+  expect(provider.requests[1]?.body.messages.slice(-2)).toMatchObject([
+    { role: "tool", tool_call_id: "one", content: "red, please" },
+    { role: "tool", tool_call_id: "two", content: expect.stringContaining("no dictionary") },
+  ]);
+
+  const box = page.getByLabel("Message", { exact: true });
+  await box.fill("Another one.");
+  await box.press("Enter");
+  await form.getByText("The agent waits for this result").waitFor();
+  await box.fill("Never mind.");
+  await box.press("Enter");
+  await seeText(page, "Then none.");
+  await form.waitFor({ state: "detached" });
+  // The call of the run before has no result, and nothing runs.
+  await page.locator(".tool", { hasText: "ask_person" }).last().getByText("no result").waitFor();
+  expectCalm(opened);
+});
+
 test("an approval is decided in the conversation, and the run goes on in place", async () => {
   const call = callTools({ id: "one", name: "write_file", arguments: '{"file_path":"a.txt","content":"new"}' });
   const { service, client, open } = await setStage(call, answer("Written."), answer("Again."));

@@ -62,8 +62,9 @@ export function Composer({
     try {
       const { text, model, requestId } = draft;
       await onSend({ messages: [withFiles(text, files)], model, requestId });
-      setFiles([]);
-      change({ text: "" });
+      // What a person has added meanwhile is for the next message.
+      setFiles((current) => current.filter((each) => !files.includes(each)));
+      change((latest) => (latest.text.startsWith(text) ? { text: latest.text.slice(text.length) } : {}));
     } catch (failure) {
       setProblem(`The message was not sent: ${failureText(failure)}`);
     }

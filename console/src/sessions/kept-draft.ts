@@ -1,6 +1,6 @@
 // What a person has typed and not sent yet. It outlives a reload of the page, and ends with the tab.
 
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { prefix } from "./forget-drafts.ts";
 
 export interface Draft {
@@ -10,13 +10,17 @@ export interface Draft {
   readonly requestId: string;
 }
 
+type Change = Partial<Draft> | ((latest: Draft) => Partial<Draft>);
+
 /** Returns the draft of a session, and the function that changes it. An empty text forgets it. */
-export function useDraft(name: string): readonly [draft: Draft, change: (change: Partial<Draft>) => void] {
+export function useDraft(name: string): readonly [draft: Draft, change: (change: Change) => void] {
   const [draft, setDraft] = useState(() => read(name));
-  const change = (change: Partial<Draft>): void => {
-    const next = { ...draft, ...change, requestId: crypto.randomUUID() };
-    setDraft(next);
-    keep(name, next);
+  const latest = useRef(draft);
+  const change = (change: Change): void => {
+    const part = typeof change === "function" ? change(latest.current) : change;
+    latest.current = { ...latest.current, ...part, requestId: crypto.randomUUID() };
+    setDraft(latest.current);
+    keep(name, latest.current);
   };
   return [draft, change];
 }

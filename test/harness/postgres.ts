@@ -2,7 +2,7 @@
 // that does not start fails the run; nothing is skipped.
 
 import { spawnSync } from "node:child_process";
-import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -21,6 +21,7 @@ declare module "vitest" {
   export interface ProvidedContext {
     databaseUrl: string;
     templateName: string;
+    dataHome: string;
     hasJail: boolean;
     hasPhp: boolean;
   }
@@ -60,9 +61,12 @@ function lookForPhp(): boolean {
 }
 
 async function openForTests(project: TestProject): Promise<() => Promise<void>> {
-  const home = await makeHome();
+  const home = await makeHome(tmpdir());
+  process.env.TMPDIR = home;
+  const dataHome = await makeHome(await chooseDisk());
+  project.provide("dataHome", dataHome);
   const templateName = `runnel_template_${process.pid}`;
-  const server = await openServer(home, templateName);
+  const server = await openServer(dataHome, templateName);
   project.provide("databaseUrl", server.url);
   project.provide("templateName", templateName);
   try {
@@ -75,18 +79,32 @@ async function openForTests(project: TestProject): Promise<() => Promise<void>> 
   }
   return async () => {
     await server.close();
-    await checkNothingIsLeft(home);
-    await rm(home, { recursive: true });
+    for (const folder of [dataHome, home]) {
+      await checkNothingIsLeft(folder);
+      await rm(folder, { recursive: true });
+    }
   };
 }
 
-/** Makes the folder of this test run. Everything temporary of its tests is in it, so that leftovers are noticed. */
-async function makeHome(): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), "runnel-tests-"));
+/** Makes a folder of this test run. Everything temporary of its tests is in such a folder, so that leftovers are noticed. */
+async function makeHome(parent: string): Promise<string> {
+  const home = await mkdtemp(join(parent, "runnel-tests-"));
   // When root starts Postgres, it runs under another account, which needs to reach its data.
   await chmod(home, 0o711);
-  process.env.TMPDIR = home;
   return home;
+}
+
+/** Three times what the data of a whole test run took at its peak. */
+const roomForData = 4_000_000_000;
+
+/**
+ * Returns a folder for the data of Postgres servers: in memory where the machine has room. A commit waits for its disk, and on a disk
+ * that other tests keep busy it took seconds. Then a service is rightly not ready, and tests that judge readiness failed.
+ */
+async function chooseDisk(): Promise<string> {
+  const memory = "/dev/shm";
+  const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize < roomForData ? tmpdir() : memory;
 }
 
 /** Where Node keeps the compiled scripts of npm, Claude Code and other programs that ask for it. */
@@ -111,12 +129,15 @@ async function processesIn(home: string): Promise<string[]> {
 /** A service opens up to 12, and two files of chains run 14 services at a time. The default of 100 refused some of them. */
 const connectionsMax = 300;
 
-async function openServer(home: string, templateName: string): Promise<{ url: string; close: () => Promise<void> }> {
+async function openServer(
+  dataHome: string,
+  templateName: string,
+): Promise<{ url: string; close: () => Promise<void> }> {
   const named = process.env.DATABASE_URL ?? "";
   if (named !== "") {
     return { url: named, close: () => dropDatabases(named, templateName) };
   }
-  const directory = join(home, "database");
+  const directory = join(dataHome, "database");
   const first = await openEmbeddedPostgres({ directory });
   await query(first.connectionString, `alter system set max_connections = ${connectionsMax}`);
   await query(first.connectionString, quickLogin(first.login));

@@ -2,10 +2,9 @@
 
 import { execFile } from "node:child_process";
 import { chmod, mkdtemp, rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
 import { until } from "../../harness/wait.ts";
 import { isAlive, readPid, signalFamily } from "./process-family.ts";
@@ -29,7 +28,7 @@ export interface OwnPostgres {
   thaw(): void;
 }
 
-/** `home` is the folder of its data; the default is a temporary folder. */
+/** `home` is the folder of its data; the default is a folder of this test run. */
 export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
   const folder = home ?? (await makeFolder());
   const directory = join(folder, "database");
@@ -79,7 +78,7 @@ export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
 }
 
 async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "runnel-own-postgres-"));
+  const folder = await mkdtemp(join(inject("dataHome"), "own-"));
   // Started by root it runs under another account, which has to reach its data.
   await chmod(folder, 0o711);
   return folder;

@@ -45,7 +45,7 @@ test.runIf(canMount())("a full disk loses nothing that was promised", { timeout:
 
   await load.expectNothingLost(postgres.url);
   expect([...load.codes].filter((code) => code !== status.UNAVAILABLE)).toEqual([]);
-  expect(probes.reasons).toHaveLength(2);
+  expect(probes.outages).toHaveLength(2);
   expect(probes.livenessMaxMs).toBeLessThan(livenessMaxMs);
   expect(await member.stop()).toBe(0);
 });

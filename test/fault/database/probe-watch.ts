@@ -17,6 +17,11 @@ const promptMs = 10;
 /** The limit of a wait whose measured time the test judges. */
 const waitMaxMs = 30_000;
 
+export interface Outage {
+  readonly atMs: number;
+  readonly reason: string;
+}
+
 /**
  * Figures exclude the delay of late probes in the same time. Probes never wait for the database, so only an overloaded
  * machine makes them late, and then everything else is late too.
@@ -26,8 +31,8 @@ export interface ProbeWatch {
   notReadySince(fromMs: number, limitMs?: number): Promise<number>;
   /** Milliseconds since `fromMs` until readiness was on, over HTTP and gRPC. */
   readySince(fromMs: number, limitMs?: number): Promise<number>;
-  /** The reason of /readyz, for each time that it went off. */
-  readonly reasons: readonly string[];
+  /** The times that /readyz went off. */
+  readonly outages: readonly Outage[];
   /** The longest time of a /livez request so far; Infinity when one failed. */
   readonly livenessMaxMs: number;
 }
@@ -36,7 +41,7 @@ export function watchProbes({ url, client }: Pick<Member, "url" | "client">): Pr
   const over = new AbortController();
   const readyz = new Readiness();
   const health = new Readiness();
-  const reasons: string[] = [];
+  const outages: Outage[] = [];
   let livenessMaxMs = 0;
   const asked: { readonly atMs: number; readonly tookMs: number }[] = [];
 
@@ -67,7 +72,7 @@ export function watchProbes({ url, client }: Pick<Member, "url" | "client">): Pr
         return;
       }
       if (reason !== undefined && readyz.isOn) {
-        reasons.push(reason);
+        outages.push({ atMs: performance.now(), reason });
       }
       readyz.hear(reason === undefined);
       await delay(intervalMs, undefined, { signal: over.signal }).catch(() => {});
@@ -101,7 +106,7 @@ export function watchProbes({ url, client }: Pick<Member, "url" | "client">): Pr
   return {
     notReadySince: changed(false),
     readySince: changed(true),
-    reasons,
+    outages,
     get livenessMaxMs() {
       return livenessMaxMs;
     },

@@ -3,6 +3,7 @@
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { linesOf } from "../cluster.ts";
+import { watchCommits } from "./commit-watch.ts";
 import { startLoad } from "./load.ts";
 import { openOwnPostgres } from "./own-postgres.ts";
 import { offMaxMs, onMaxMs } from "./probe-watch.ts";
@@ -20,6 +21,7 @@ test.for(["fast", "immediate"] as const)(
   { timeout: restartTimeoutMs },
   async (how) => {
     const postgres = await openOwnPostgres();
+    const commits = watchCommits(postgres.url);
     const { member, probes } = await startOn(postgres.url);
     const load = await startLoad(member, { runs, message: "words=150 pace=60" });
     await load.flows();
@@ -34,7 +36,7 @@ test.for(["fast", "immediate"] as const)(
     await load.expectNothingLost(postgres.url);
     expect([...load.codes].filter((code) => code !== status.UNAVAILABLE)).toEqual([]);
     expect(linesOf(member, "run.abandoned")).toEqual([]);
-    expect(probes.reasons).toHaveLength(1);
+    expect(commits.unfounded(probes.outages)).toEqual([]);
     expect(probes.livenessMaxMs).toBeLessThan(livenessMaxMs);
     expect(await member.stop()).toBe(0);
   },

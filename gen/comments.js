@@ -6639,7 +6639,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.Approval",
-  "The approval of one thing that a run wants to do. The run waits for a person.\n\nA run of the agent loop asks before a call of a tool that `AgentTools.approve` names. The approved call runs once.\n\nA run of a runner asks with `action.requested`, when its binding has an ApprovalPolicy that requires approvals. Runnel itself executes no such action: the runner reads the decision with `HostRunService.GetApproval`."
+  "The approval of one thing that a run wants to do. The run waits for a person.\n\nA run of the agent loop asks before a call of a tool that `AgentTools.approve` names. The approved call runs once.\n\nA server of MCP asks a person to fill in a form, when `McpServer.forms` allows it. The decision to approve has the `values` of the form, and the server gets them once.\n\nA run of a runner asks with `action.requested`, when its binding has an ApprovalPolicy that requires approvals. Runnel itself executes no such action: the runner reads the decision with `HostRunService.GetApproval`."
  ],
  [
   "runnel.v1.Approval.Decision",
@@ -6726,6 +6726,10 @@ export const comments = new Map(
   "Time until which the approval can be decided, and a runner can read it."
  ],
  [
+  "runnel.v1.Approval.form",
+  "JSON Schema of the values that the person fills in, as the server wrote it; unset for an approval without a form."
+ ],
+ [
   "runnel.v1.Approval.request",
   "The whole request: a JSON object with the members `action`, `target` and `payload` in this order, without white space. Members that the runner did not send are omitted. Target and payload are otherwise as the runner wrote them. For a tool call the action is the name of the tool, and the payload has the arguments as the model wrote them. Unset in lists."
  ],
@@ -6807,7 +6811,7 @@ export const comments = new Map(
  ],
  [
   "runnel.v1.ApprovalService.DecideApproval",
-  "Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.\n\nThe service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's. APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to decide is over or the run has ended."
+  "Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.\n\nINVALID_ARGUMENT when `values` do not match the `form` of the approval.\n\nThe service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's. APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to decide is over or the run has ended."
  ],
  [
   "runnel.v1.ApprovalService.GetApproval",
@@ -7308,6 +7312,10 @@ export const comments = new Map(
  [
   "runnel.v1.DecideApprovalRequest.digest",
   "`digest` of the approval that the deciding person has seen."
+ ],
+ [
+  "runnel.v1.DecideApprovalRequest.values",
+  "Values of the form: a JSON object that matches `Approval.form`. The server that asked gets them; they are in no log, and the service forgets them then. Unset means no values. Only the approval of a form has values."
  ],
  [
   "runnel.v1.DecideApprovalResponse",
@@ -8524,6 +8532,10 @@ export const comments = new Map(
  [
   "runnel.v1.McpServer.approve",
   "Names of the server's tools whose calls wait for a person, as with `AgentTools.approve`; `*` means all of them."
+ ],
+ [
+  "runnel.v1.McpServer.forms",
+  "Whether the server may ask a person to fill in a form while it works on a call (elicitation in the mode `form`). Each form is an approval with a `form`. The call waits for it in its replica, and this time counts towards no limit of the call. False means that the service does not announce elicitation."
  ],
  [
   "runnel.v1.McpServer.headers",

@@ -7,6 +7,7 @@ import { approvalStates, approvalToProto, decide, requireApproval } from "../eng
 import { type ApprovalState, listApprovals } from "../engine/storage/approval.ts";
 import { clientIdOf, requireClient } from "../platform/auth/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { checkValues } from "./form-values.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 import { watchApprovals } from "./watch-approvals.ts";
 
@@ -37,8 +38,12 @@ export function createApprovalService(deps: ServiceDeps): ServiceImpl<typeof App
       const { client } = requireClient(values);
       return { approval: approvalToProto(await requireApproval(db, { client, id })) };
     },
-    decideApproval: async ({ approvalId: id, decision, digest, comment, decidedBy }, { values }) => {
-      const { client } = requireClient(values);
+    decideApproval: async ({ approvalId: id, decision, digest, comment, decidedBy, values }, context) => {
+      const { client } = requireClient(context.values);
+      if (decision === Approval_Decision.APPROVE || values !== "") {
+        const { form } = await requireApproval(db, { client, id });
+        checkValues(form, values);
+      }
       const row = await decide(deps, {
         client,
         id,
@@ -47,6 +52,7 @@ export function createApprovalService(deps: ServiceDeps): ServiceImpl<typeof App
         decision: decision === Approval_Decision.APPROVE ? "approve" : "reject",
         decidedBy: decidedBy || clientIdOf(client),
         comment,
+        values: values || undefined,
       });
       return { approval: approvalToProto(row) };
     },

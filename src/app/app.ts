@@ -205,7 +205,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const { defaultModel } = agent.models;
   const resolveSubagent = createResolveSubagent({ config, runners, defaultModel });
   const drivers = [
-    createLoop(context, { ...agent, resolveSubagent }),
+    createLoop(context, { ...agent, resolveSubagent, wakeup: runlog.wakeup }),
     ...opened.flatMap((protocol) => protocol.drivers ?? []),
   ];
   const runs: Runs = await openRuns(context, runlog, { lease, drivers, workDirs });

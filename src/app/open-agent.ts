@@ -7,6 +7,8 @@ import { createLlmLoop } from "../agent/loop/llm-loop.ts";
 import { createCallKeeper } from "../agent/model-calls/keep-calls.ts";
 import { type Models, openModels } from "../agent/models/open.ts";
 import type { Toolbox } from "../agent/tools/toolbox.ts";
+import { awaitDecision } from "../engine/approvals/await-decision.ts";
+import type { Wakeup } from "../engine/log/wakeup.ts";
 import type { Driver } from "../engine/runs/driver.ts";
 import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import { random } from "../platform/base/random.ts";
@@ -39,10 +41,16 @@ export async function openAgent(context: AppContext, workDirs: WorkDirs): Promis
   return { models, toolbox: await openTools(context, workDirs), dayBudget };
 }
 
+/** What the agent loop needs of other parts. */
+interface LoopParts extends Agent {
+  readonly resolveSubagent: ResolveSubagent;
+  readonly wakeup: Wakeup;
+}
+
 /** Returns the driver that runs the agent loop. */
 export function createLoop(
-  { config, clock, events }: AppContext,
-  { models, toolbox, dayBudget, resolveSubagent }: Agent & { readonly resolveSubagent: ResolveSubagent },
+  { config, clock, events, connections: { db } }: AppContext,
+  { models, toolbox, dayBudget, resolveSubagent, wakeup }: LoopParts,
 ): Driver {
   return createLlmLoop({
     resolveModel: models.resolve,
@@ -51,6 +59,7 @@ export function createLoop(
     events,
     dayBudget,
     toolbox,
+    awaitDecision: (approval, signal) => awaitDecision({ db, wakeup, clock }, approval, signal),
     defaults: {
       model: models.defaultModel,
       maxTurns: config.defaultMaxTurns,

@@ -1,10 +1,16 @@
 // An MCP server on 127.0.0.1: the official server package behind node:http, in the era that a test wants. Records every request.
 
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { createMcpHandler, legacyStatelessFallback, McpServer } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  legacyStatelessFallback,
+  McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 
 export interface FakeMcpServer {
@@ -26,14 +32,22 @@ export interface RecordedMcpRequest {
 
 export type Describe = (server: McpServer) => void;
 
+/** A server of the newest revision, of an older one without sessions, or with them. */
+export type Era = "modern" | "legacy" | "sessions";
+
 /** Opens a server that is closed with the test. `describe` registers the tools of each connection. */
-export async function openMcpServer(describe: Describe, era: "modern" | "legacy" = "modern"): Promise<FakeMcpServer> {
+export async function openMcpServer(describe: Describe, era: Era = "modern"): Promise<FakeMcpServer> {
   const factory = (): McpServer => {
     const server = new McpServer({ name: "fake", version: "1.0.0" }, { capabilities: { tools: {} } });
     describe(server);
     return server;
   };
-  const answer = era === "modern" ? createMcpHandler(factory).fetch : legacyStatelessFallback(factory);
+  const answers = {
+    modern: () => createMcpHandler(factory).fetch,
+    legacy: () => legacyStatelessFallback(factory),
+    sessions: () => answerInSessions(factory),
+  };
+  const answer = answers[era]();
   return await openHttpServer(async (request, response, body) => {
     const { method = "GET", headers, url = "/" } = request;
     const aborted = new AbortController();
@@ -55,6 +69,23 @@ export async function openMcpServer(describe: Describe, era: "modern" | "legacy"
     response.once("close", () => stream.destroy());
     stream.pipe(response);
   });
+}
+
+/** Keeps a server for each session. */
+function answerInSessions(factory: () => McpServer): (request: Request) => Promise<Response> {
+  const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
+  return async (request) => {
+    const known = sessions.get(request.headers.get("mcp-session-id") ?? "");
+    if (known !== undefined) {
+      return await known.handleRequest(request);
+    }
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    });
+    await factory().connect(transport);
+    return await transport.handleRequest(request);
+  };
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void> | void;

@@ -23,6 +23,9 @@ class Approval(_Message):
 
     A run of the agent loop asks before a call of a tool that `AgentTools.approve` names. The approved call runs once.
 
+    A server of MCP asks a person to fill in a form, when `McpServer.forms` allows it. The decision to approve has the `values` of the form,
+    and the server gets them once.
+
     A run of a runner asks with `action.requested`, when its binding has an ApprovalPolicy that requires approvals. Runnel itself
     executes no such action: the runner reads the decision with `HostRunService.GetApproval`.
     """
@@ -131,8 +134,10 @@ class Approval(_Message):
     `file_path`, `path`, `url`, `query`, `pattern`, or else the first text in the payload, cut to 200 characters in one line. Unset
     for a payload without a text. It is a hint, and a decision is about the whole `request`.
     """
-    def __init__(self, *, approval_id: _str | None = ..., run_id: _str | None = ..., runner_id: _str | None = ..., runner_sequence: _int | None = ..., action: _str | None = ..., digest: _str | None = ..., request: _str | None = ..., state: Approval.State | _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., decision: Approval.Decision | _str | None = ..., decided_by: _str | None = ..., decide_time: _datetime | _Mapping[_str, _Any] | None = ..., comment: _str | None = ..., use_time: _datetime | _Mapping[_str, _Any] | None = ..., session_id: _str | None = ..., tool_call_id: _str | None = ..., agent_name: _str | None = ..., subject: _str | None = ...) -> None: ...
-    def HasField(self, field_name: _Literal["request", "expire_time", "create_time", "decide_time", "use_time"]) -> _bool: ...
+    form: _str
+    """JSON Schema of the values that the person fills in, as the server wrote it; unset for an approval without a form."""
+    def __init__(self, *, approval_id: _str | None = ..., run_id: _str | None = ..., runner_id: _str | None = ..., runner_sequence: _int | None = ..., action: _str | None = ..., digest: _str | None = ..., request: _str | None = ..., state: Approval.State | _str | None = ..., expire_time: _datetime | _Mapping[_str, _Any] | None = ..., create_time: _datetime | _Mapping[_str, _Any] | None = ..., decision: Approval.Decision | _str | None = ..., decided_by: _str | None = ..., decide_time: _datetime | _Mapping[_str, _Any] | None = ..., comment: _str | None = ..., use_time: _datetime | _Mapping[_str, _Any] | None = ..., session_id: _str | None = ..., tool_call_id: _str | None = ..., agent_name: _str | None = ..., subject: _str | None = ..., form: _str | None = ...) -> None: ...
+    def HasField(self, field_name: _Literal["request", "expire_time", "create_time", "decide_time", "use_time", "form"]) -> _bool: ...
 
 class Usage(_Message):
     """Tokens that models used, and their cost. An unset number means unknown, which differs from 0."""
@@ -776,7 +781,13 @@ class McpServer(_Message):
     """Maximum duration of one call, in seconds, 1 to 3,600; 0 means 120."""
     idle_sec: _int
     """Maximum time of one call without progress, in seconds, 1 to 3,600; 0 means 60."""
-    def __init__(self, *, name: _str | None = ..., url: _str | None = ..., transport: McpServer.Transport | _str | None = ..., headers: _Iterable[McpHeader | _Mapping[_str, _Any]] | None = ..., allowed_tools: _Iterable[_str] | None = ..., prefix: _str | None = ..., approve: _Iterable[_str] | None = ..., repeatable: _Iterable[_str] | None = ..., timeout_sec: _int | None = ..., idle_sec: _int | None = ...) -> None: ...
+    forms: _bool
+    """
+    Whether the server may ask a person to fill in a form while it works on a call (elicitation in the mode `form`). Each form is an
+    approval with a `form`. The call waits for it in its replica, and this time counts towards no limit of the call. False means that the
+    service does not announce elicitation.
+    """
+    def __init__(self, *, name: _str | None = ..., url: _str | None = ..., transport: McpServer.Transport | _str | None = ..., headers: _Iterable[McpHeader | _Mapping[_str, _Any]] | None = ..., allowed_tools: _Iterable[_str] | None = ..., prefix: _str | None = ..., approve: _Iterable[_str] | None = ..., repeatable: _Iterable[_str] | None = ..., timeout_sec: _int | None = ..., idle_sec: _int | None = ..., forms: _bool | None = ...) -> None: ...
     def HasField(self, field_name: _Literal["prefix"]) -> _bool: ...
 
 class McpHeader(_Message):
@@ -895,7 +906,12 @@ class DecideApprovalRequest(_Message):
     """Comment for the runner or the model, and for later readers; unset means no comment."""
     decided_by: _str
     """Who decides, in the words of the caller. It is stored and not verified. Unset means the id of the client."""
-    def __init__(self, *, approval_id: _str | None = ..., decision: Approval.Decision | _str | None = ..., digest: _str | None = ..., comment: _str | None = ..., decided_by: _str | None = ...) -> None: ...
+    values: _str
+    """
+    Values of the form: a JSON object that matches `Approval.form`. The server that asked gets them; they are in no log, and the service
+    forgets them then. Unset means no values. Only the approval of a form has values.
+    """
+    def __init__(self, *, approval_id: _str | None = ..., decision: Approval.Decision | _str | None = ..., digest: _str | None = ..., comment: _str | None = ..., decided_by: _str | None = ..., values: _str | None = ...) -> None: ...
 
 class DecideApprovalResponse(_Message):
     """Response of DecideApproval."""
@@ -933,6 +949,8 @@ class ApprovalService(_Service):
         Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
         answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
 
+        INVALID_ARGUMENT when `values` do not match the `form` of the approval.
+
         The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
         APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
         decide is over or the run has ended.
@@ -967,6 +985,8 @@ class AsyncApprovalService(_AsyncService):
         """
         Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
         answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
+
+        INVALID_ARGUMENT when `values` do not match the `form` of the approval.
 
         The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
         APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to

@@ -16,6 +16,9 @@ export declare const file_runnel_v1_approval: GenFile;
  *
  * A run of the agent loop asks before a call of a tool that `AgentTools.approve` names. The approved call runs once.
  *
+ * A server of MCP asks a person to fill in a form, when `McpServer.forms` allows it. The decision to approve has the `values` of the form,
+ * and the server gets them once.
+ *
  * A run of a runner asks with `action.requested`, when its binding has an ApprovalPolicy that requires approvals. Runnel itself
  * executes no such action: the runner reads the decision with `HostRunService.GetApproval`.
  *
@@ -158,6 +161,13 @@ export declare type Approval = Message<"runnel.v1.Approval"> & {
    * @generated from field: string subject = 19;
    */
   subject: string;
+
+  /**
+   * JSON Schema of the values that the person fills in, as the server wrote it; unset for an approval without a form.
+   *
+   * @generated from field: optional string form = 20;
+   */
+  form?: string | undefined;
 };
 
 /**

@@ -221,6 +221,14 @@ export declare type DecideApprovalRequest = Message<"runnel.v1.DecideApprovalReq
    * @generated from field: string decided_by = 5;
    */
   decidedBy: string;
+
+  /**
+   * Values of the form: a JSON object that matches `Approval.form`. The server that asked gets them; they are in no log, and the service
+   * forgets them then. Unset means no values. Only the approval of a form has values.
+   *
+   * @generated from field: string values = 6;
+   */
+  values: string;
 };
 
 /**
@@ -297,6 +305,8 @@ export declare const ApprovalService: GenService<{
   /**
    * Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
    * answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
+   *
+   * INVALID_ARGUMENT when `values` do not match the `form` of the approval.
    *
    * The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
    * APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to

@@ -870,6 +870,15 @@ export declare type McpServer = Message<"runnel.v1.McpServer"> & {
    * @generated from field: int32 idle_sec = 10;
    */
   idleSec: number;
+
+  /**
+   * Whether the server may ask a person to fill in a form while it works on a call (elicitation in the mode `form`). Each form is an
+   * approval with a `form`. The call waits for it in its replica, and this time counts towards no limit of the call. False means that the
+   * service does not announce elicitation.
+   *
+   * @generated from field: bool forms = 11;
+   */
+  forms: boolean;
 };
 
 /**

@@ -18,7 +18,7 @@ import { callsPerTurnMax, parametersOf } from "./calls.ts";
 import { checkpointOf, type Progress } from "./progress.ts";
 
 /** The default time to decide: a day, so that a question of the evening has its answer in the morning. */
-const secondsDefault = 86_400;
+export const approvalSecondsDefault = 86_400;
 
 /** What decides which calls ask for an approval. */
 export interface Asking {
@@ -54,7 +54,7 @@ function ask(call: ToolCall, { agentTools, clock }: Asking): NewApproval {
     { action: call.name, payload: parametersOf(call) },
     {
       toolCallId: call.id,
-      expireSeconds: agentTools?.approvalSeconds || secondsDefault,
+      expireSeconds: agentTools?.approvalSeconds || approvalSecondsDefault,
       stamp: { approvalId: newUuid(createMs), createMs },
     },
   );

@@ -49,6 +49,7 @@ import {
   withChildOutcomes,
 } from "./child-runs.ts";
 import { type Compacting, compact } from "./compaction.ts";
+import type { AwaitDecision, FormsOptions } from "./forms.ts";
 import { checkHandoffs, findHandoff, type Handoff, progressAfterHandoff } from "./handoff.ts";
 import { assistantMessage, toolMessage } from "./history.ts";
 import { countInvalid, invalidCallsCode, whyEnough } from "./invalid-calls.ts";
@@ -67,6 +68,8 @@ export interface LlmLoopOptions {
   readonly clock: Clock;
   readonly events: Events;
   readonly dayBudget: DayBudget;
+  /** Waits for the forms of servers. Unset for a replay, which asks no person. */
+  readonly awaitDecision?: AwaitDecision;
   readonly defaults: {
     readonly model: string;
     readonly maxTurns: number;
@@ -85,7 +88,7 @@ export function createLlmLoop(options: LlmLoopOptions): Driver {
 
 /** Values that stay the same over the turns of a run, and the transcript that grows with them. */
 interface Loop
-  extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "toolbox" | "resolveSubagent">,
+  extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "toolbox" | "resolveSubagent" | "awaitDecision">,
     Omit<Compacting, "events"> {
   readonly model: Model;
   readonly tools: readonly Tool[];
@@ -178,7 +181,7 @@ async function* runAgent(
 
 /** Resolves the model and the tools. Returns a failed end when one of them is not available. */
 function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd {
-  const { resolveModel, resolveSubagent, toolbox, clock, events, dayBudget, defaults } = options;
+  const { resolveModel, resolveSubagent, toolbox, clock, events, dayBudget, awaitDecision, defaults } = options;
   const { agent, client, session } = context;
   const handing = { client, agent, resolve: resolveSubagent };
   try {
@@ -196,6 +199,7 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       dayBudget,
       toolbox,
       resolveSubagent,
+      ...(awaitDecision && { awaitDecision }),
       model,
       summaryModel,
       runMax,
@@ -430,7 +434,19 @@ async function* takeCalls(
     failpoint("approval.used");
   }
   const report = (call: ToolCall, progress: ToolProgress): void => reportProgress(context, call, progress);
-  const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, work, events, report });
+  const forms = formsOf(loop);
+  const outcomes = yield* runToolBatch({
+    turn,
+    calls,
+    resumed,
+    tools,
+    interventions,
+    clock,
+    work,
+    events,
+    report,
+    forms,
+  });
   if (outcomes !== undefined && calls.some(isUndecided)) {
     return parkForCalls(progress, calls, clock.nowMs());
   }
@@ -448,6 +464,15 @@ async function* takeCalls(
     return { ...failed(handoff.error), usage: usageMessage(answered.usage) };
   }
   return yield* answerCalls(loop, answered, { outcomes, changes }, handoff);
+}
+
+/** Returns what forms need; undefined when no server of the agent may ask for them. */
+function formsOf({ context, clock, awaitDecision }: Loop): FormsOptions | undefined {
+  const { client, runId, agent } = context;
+  const mayAsk = agent.tools?.mcp.some(({ forms }) => forms) === true;
+  return mayAsk && awaitDecision !== undefined
+    ? { client, runId, agentTools: agent.tools, clock, awaitDecision }
+    : undefined;
 }
 
 /** Adds how far a call has got to the log, where there is room: nothing depends on it. */

@@ -3,15 +3,17 @@
 import { create } from "@bufbuild/protobuf";
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { type ToolCallCompleted, ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
-import type { DriverStep, OpenToolCall, RunContext, SettleCall } from "../../engine/runs/driver.ts";
+import type { ResultInit } from "../../engine/log/result.ts";
+import type { DriverStep, OpenToolCall, RunContext, SettleCall, StepEffects } from "../../engine/runs/driver.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { callTimeoutMs, prepareCall } from "../tools/call.ts";
 import { printResult } from "../tools/result-json.ts";
-import type { Tool, ToolContext, ToolEffect, ToolOutcome, ToolProgress } from "../tools/tool.ts";
+import type { AskedForm, Tool, ToolContext, ToolEffect, ToolOutcome, ToolProgress } from "../tools/tool.ts";
 import { isUndecided, outcomeOfRefusal } from "./approvals.ts";
 import { callsPerTurnMax } from "./calls.ts";
+import { askForForm, type CommitOfCall, endForms, type FormsOptions } from "./forms.ts";
 import { describeTools } from "./invalid-calls.ts";
 
 /** The maximum number of calls that run at the same time. */
@@ -31,6 +33,8 @@ export interface ToolBatch {
   readonly events: Events;
   /** Takes how far a call has got. */
   readonly report: (call: ToolCall, progress: ToolProgress) => void;
+  /** Unset when no server may ask for forms. */
+  readonly forms: FormsOptions | undefined;
 }
 
 /**
@@ -44,7 +48,7 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
     outcome === undefined && child === undefined && !(isWaiting && approval !== undefined) ? [position] : [],
   );
   const running = new Map<number, Promise<CallEnd>>();
-  const tasks = new TasksToKeep();
+  const commits = new CommitsOfCalls();
   while (waiting.length > 0 || running.size > 0) {
     while (running.size < parallelCallsMax && waiting.length > 0) {
       // A frozen process may wake up after another replica has run these calls or reported them as interrupted. So it commits
@@ -54,13 +58,13 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
         continue;
       }
       const position = waiting.shift() ?? 0;
-      running.set(position, runOne(batch, position, tasks));
+      running.set(position, runOne(batch, position, commits));
     }
-    const ended = await Promise.race([...running.values(), tasks.wait()]);
+    const ended = await Promise.race([...running.values(), commits.wait()]);
     // An outcome that the stop itself caused says nothing about the call. A task that has begun does.
-    for (const { position, task, kept } of tasks.take()) {
-      yield { kind: "commit", results: [], effects: { toolTask: { turn: batch.turn, position, task } } };
-      kept();
+    for (const { results, effects, done } of commits.take()) {
+      yield { kind: "commit", results, effects };
+      done();
     }
     if (batch.work.signal.aborted) {
       return undefined;
@@ -70,7 +74,12 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
     }
     const { position, outcome } = ended;
     running.delete(position);
-    yield { kind: "commit", results: [], effects: { toolOutcome: { turn: batch.turn, position, outcome } } };
+    const closing = batch.forms === undefined ? {} : endForms(ended.call);
+    yield {
+      kind: "commit",
+      results: [],
+      effects: { toolOutcome: { turn: batch.turn, position, outcome }, ...closing },
+    };
     outcomes[position] = ended.reached();
     failpoint("outcome.committed");
   }
@@ -80,26 +89,27 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
 /** The end of a call. */
 interface CallEnd {
   readonly position: number;
+  readonly call: ToolCall;
   /** A call with an effect has its outcome in the transaction that stores it. */
   readonly outcome: ToolCallCompleted | SettleCall;
   /** Returns the outcome once it is stored. */
   readonly reached: () => ToolCallCompleted;
 }
 
-/** Tasks of servers that calls have begun, until they are committed. */
-class TasksToKeep {
-  #waiting: { readonly position: number; readonly task: string; readonly kept: () => void }[] = [];
+/** Commits that running calls wait for. */
+class CommitsOfCalls {
+  #waiting: { readonly results: readonly ResultInit[]; readonly effects: StepEffects; readonly done: () => void }[] =
+    [];
   #signal = Promise.withResolvers<undefined>();
 
-  /** Resolves when the task is durable. */
-  keep(position: number, task: string): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push({ position, task, kept: resolve });
+  /** Resolves when the results and the effects are durable. */
+  readonly commit: CommitOfCall = (results, effects) =>
+    new Promise((resolve) => {
+      this.#waiting.push({ results, effects, done: resolve });
       this.#signal.resolve(undefined);
     });
-  }
 
-  /** Resolves when there is a task to commit. */
+  /** Resolves when there is something to commit. */
   wait(): Promise<undefined> {
     return this.#signal.promise;
   }
@@ -112,7 +122,7 @@ class TasksToKeep {
   }
 }
 
-async function runOne(batch: ToolBatch, position: number, tasks: TasksToKeep): Promise<CallEnd> {
+async function runOne(batch: ToolBatch, position: number, commits: CommitsOfCalls): Promise<CallEnd> {
   const open = batch.calls[position];
   if (open === undefined) {
     throw new Error(`no call at position ${position}`);
@@ -121,8 +131,7 @@ async function runOne(batch: ToolBatch, position: number, tasks: TasksToKeep): P
   const startMs = batch.clock.monotonicMs();
   const span = batch.work.span.startTool({ name: call.name, callId: call.id, arguments: () => call.arguments });
   failpoint("tool.starting");
-  const keepTask = (task: string) => tasks.keep(position, task);
-  const outcome = await outcomeOf(batch, open, position, { keepTask, traceParent: span.traceParent });
+  const outcome = await outcomeOf(batch, open, position, { commits, traceParent: span.traceParent });
   failpoint("tool.ended");
   const finish = (known: ToolOutcome): ToolCallCompleted => {
     const isOk = "content" in known;
@@ -133,12 +142,12 @@ async function runOne(batch: ToolBatch, position: number, tasks: TasksToKeep): P
   };
   if (!("settle" in outcome)) {
     const completed = finish(outcome);
-    return { position, outcome: completed, reached: () => completed };
+    return { position, call, outcome: completed, reached: () => completed };
   }
   const { settle } = outcome;
   let last: ToolOutcome = { error: "not run" };
   return {
-    position,
+    ...{ position, call },
     outcome: async (trx) => {
       last = await settle(trx);
       return present(call, last);
@@ -151,10 +160,7 @@ async function outcomeOf(
   batch: ToolBatch,
   open: OpenToolCall,
   position: number,
-  {
-    keepTask,
-    traceParent,
-  }: { readonly keepTask: (task: string) => Promise<void>; readonly traceParent: string | undefined },
+  { commits, traceParent }: { readonly commits: CommitsOfCalls; readonly traceParent: string | undefined },
 ): Promise<ToolOutcome | ToolEffect> {
   if (batch.interventions.size > 0) {
     return {
@@ -177,10 +183,12 @@ async function outcomeOf(
   if (hasBegun && tool.afterCrash === "report" && task === undefined) {
     return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };
   }
+  const { forms, turn } = batch;
   const context = {
     ...batch.work,
     call: { id: call.id, written: call.arguments, task, traceParent },
-    keepTask,
+    keepTask: (kept: string) => commits.commit([], { toolTask: { turn, position, task: kept } }),
+    ...(forms !== undefined && { ask: (form: AskedForm) => askForForm(form, call, forms, commits.commit) }),
     report: (progress: ToolProgress) => batch.report(call, progress),
   };
   const timeoutMs = tool.timeoutMs ?? callTimeoutMs;

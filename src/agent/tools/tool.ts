@@ -19,9 +19,26 @@ export interface ToolContext extends Workspace {
   readonly report?: (progress: ToolProgress) => void;
   /** Keeps the task of a server that works on the call, so that another replica can ask for its result. Resolves when it is durable. */
   readonly keepTask?: (task: string) => Promise<void>;
+  /** Asks a person to fill in a form of a server that works on the call. Unset where no log has the question. */
+  readonly ask?: (form: AskedForm) => Promise<FormAnswer>;
   /** Returns whether another replica continues the run after the signal. Unset means that none does. */
   readonly isHandedOn?: () => boolean;
 }
+
+/** A form of a server. */
+export interface AskedForm {
+  readonly server: string;
+  readonly message: string;
+  /** The JSON Schema of the values. */
+  readonly schema: string;
+  /** Ends the question. */
+  readonly signal: AbortSignal;
+}
+
+/** What a person has done with a form. The values are JSON. `cancel` means that there is no decision. */
+export type FormAnswer =
+  | { readonly action: "accept"; readonly values: string }
+  | { readonly action: "decline" | "cancel" };
 
 /** How far a call has got. */
 export interface ToolProgress {

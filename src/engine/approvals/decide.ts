@@ -82,7 +82,7 @@ export async function decide(
 
 /** Converts a row to the contract's message. */
 export function approvalToProto(row: ApprovalRow): Approval {
-  const { decide_time: decideTime, use_time: useTime, request } = row;
+  const { decide_time: decideTime, use_time: useTime, request, form } = row;
   return create(ApprovalSchema, {
     approvalId: row.id,
     runId: row.run_id,
@@ -95,6 +95,7 @@ export function approvalToProto(row: ApprovalRow): Approval {
     subject: subjectOf(row.request_start),
     digest: row.digest,
     ...(request !== undefined && { request }),
+    ...(form !== null && { form }),
     state: approvalStates[row.state],
     expireTime: timestampFromDate(row.expire_time),
     createTime: timestampFromDate(row.create_time),

@@ -24,6 +24,8 @@ export interface NewApproval {
   /** The SHA-256 of the request in lower-case hex. */
   readonly digest: string;
   readonly expireMs: number;
+  /** The JSON Schema of the values that a person fills in; undefined for an approval without a form. */
+  readonly form?: string | undefined;
 }
 
 /** A request of a run. */
@@ -36,14 +38,15 @@ export interface NewApprovalRow extends NewApproval {
 /** The state of an approval. */
 export type ApprovalState = "pending" | "approved" | "rejected" | "expired" | "used";
 
-/** A stored approval. `request` is only present when a single approval is read. */
-export type ApprovalRow = Omit<Selectable<ApprovalTable>, "request" | "client"> & {
+/** A stored approval. `request` and `answer` are only present when a single approval is read. */
+export type ApprovalRow = Omit<Selectable<ApprovalTable>, "request" | "answer" | "client"> & {
   readonly state: ApprovalState;
   readonly session_name: string;
   readonly agent_name: string | null;
   /** The beginning of the request. */
   readonly request_start: string;
   readonly request?: string;
+  readonly answer?: string | null;
 };
 
 /** A decision about an approval. */
@@ -54,6 +57,8 @@ export interface ApprovalDecision {
   readonly decision: "approve" | "reject";
   readonly decidedBy: string;
   readonly comment: string;
+  /** The values of the form as JSON; undefined for none. */
+  readonly values?: string | undefined;
 }
 
 /** Inserts an approval. It belongs to the client of its run. */
@@ -73,6 +78,7 @@ export async function insertApproval(trx: Transaction, approval: NewApprovalRow)
       request: approval.request,
       digest: approval.digest,
       expire_time: new Date(approval.expireMs),
+      form: approval.form ?? null,
     })
     .execute();
 }
@@ -83,7 +89,7 @@ export async function findApproval(
   { client, id }: { client: string; id: string },
 ): Promise<ApprovalRow | undefined> {
   const { rows } = await sql<ApprovalRow>`
-    select ${approvalColumns}, request from ${approvals}
+    select ${approvalColumns}, request, answer from ${approvals}
     where approval.client = ${client} and approval.id = ${id}`.execute(db);
   return rows[0];
 }
@@ -177,7 +183,7 @@ export async function decideApproval(trx: Transaction, wanted: ApprovalDecision)
       for update of run
     ), decided as (
       update approval set decision = ${wanted.decision}, decided_by = ${wanted.decidedBy}, comment = ${wanted.comment},
-        decide_time = clock_timestamp()
+        answer = ${wanted.values ?? null}, decide_time = clock_timestamp()
       from asking where asking.id = approval.run_id and approval.id = ${wanted.id} and digest = ${wanted.digest}
         and decision is null and expire_time > clock_timestamp()
       returning run_id
@@ -192,10 +198,20 @@ export async function markApprovalUsed(
   { id, useId }: { id: string; useId: string },
 ): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
-    update approval set use_id = ${useId}, use_time = clock_timestamp()
+    update approval set use_id = ${useId}, use_time = clock_timestamp(), answer = null
     where id = ${id} and decision = 'approve' and use_time is null
       and (tool_call_id is not null or expire_time > clock_timestamp())`.execute(trx);
   return numAffectedRows === 1n;
+}
+
+/** Ends the forms of a tool call that has ended: they can no longer be filled in, and their values are erased. */
+export async function closeForms(
+  trx: Transaction,
+  { runId, toolCallId }: { runId: string; toolCallId: string },
+): Promise<void> {
+  await sql`
+    update approval set answer = null, expire_time = least(expire_time, clock_timestamp())
+    where run_id = ${runId} and tool_call_id = ${toolCallId} and form is not null and use_time is null`.execute(trx);
 }
 
 /** Deletes the approvals of runs, at most `rowsMax` at a time. */
@@ -213,7 +229,7 @@ export async function deleteApprovals(
 /** Erases the texts of the approvals of runs. */
 export async function emptyApprovals(db: Db, runs: readonly string[]): Promise<void> {
   await sql`
-    update approval set action = '', request = '{}', comment = case when comment is null then null else '' end
+    update approval set action = '', request = '{}', form = case when form is null then null else '{}' end, answer = null, comment = case when comment is null then null else '' end
     where run_id = any(${uuidArray(runs)}::uuid[])`.execute(db);
 }
 
@@ -243,7 +259,7 @@ const requestStartChars = 2_000;
 /** The columns of an ApprovalRow without its request. */
 export const approvalColumns = sql`approval.id, approval.run_id, approval.runner_id, runner_sequence, tool_call_id,
   session.name as session_name, action, digest, expire_time, decision, decided_by, comment, decide_time, use_id, use_time,
-  approval.create_time, run.agent_name, left(approval.request, ${sql.lit(requestStartChars)}) as request_start, ${approvalState} as state`;
+  approval.create_time, form, run.agent_name, left(approval.request, ${sql.lit(requestStartChars)}) as request_start, ${approvalState} as state`;
 
 /** Hides a condition from the planner, which would expect few matches and sort all rows of the client for them. */
 function notRare(condition: RawBuilder<unknown>): RawBuilder<boolean> {

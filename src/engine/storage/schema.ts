@@ -245,6 +245,10 @@ export interface ApprovalTable {
   use_id: string | null;
   use_time: Date | null;
   create_time: Generated<Date>;
+  /** The JSON Schema of the values that a person fills in; null for an approval without a form. */
+  form: string | null;
+  /** These values as JSON, until their use. */
+  answer: string | null;
 }
 
 /** The answer to a create, by request id. */

@@ -1,5 +1,5 @@
-// One connection with an MCP server, over the official client. It declares nothing that a server could ask of it: no sampling, no
-// roots, no elicitation.
+// One connection with an MCP server, over the official client. It declares nothing that a server could ask of it but, where the agent
+// allows them, forms: no sampling, no roots.
 //
 // N1  Every request ends within its time, even when the server is silent, or with the signal. Its end reaches the server.
 // N2  What breaks the connection, such as an answer that is too long, fails all its requests at once.
@@ -7,6 +7,7 @@
 import {
   Client,
   type ClientOptions,
+  type ElicitResult,
   type InputRequiredResult,
   isInputRequiredResult,
   type Progress,
@@ -33,7 +34,7 @@ import {
 import { failAtStreamEnd, refuseAccepted, watchStreamEnd } from "./lost-answers.ts";
 import { addTasks, type DescribedTask, readTask, type StartedTask, tasksCapability } from "./tasks.ts";
 
-export type { InputRequiredResult, Progress };
+export type { ElicitResult, InputRequiredResult, Progress };
 
 /** What a server answers, unchecked. */
 export type Answered = Readonly<Record<string, unknown>>;
@@ -69,6 +70,16 @@ export type CallAnswer =
   | { readonly asked: InputRequiredResult }
   | { readonly task: StartedTask };
 
+/** A form that a server asks for, unchecked in its schema. */
+export interface FormRequest {
+  readonly message: string;
+  readonly requestedSchema: object;
+  readonly signal: AbortSignal;
+}
+
+/** Answers a form. */
+export type FormListener = (form: FormRequest) => Promise<ElicitResult>;
+
 /** A connection that is open. */
 export interface McpConnection {
   /** What the server calls itself, such as `files 1.2.0`. */
@@ -79,6 +90,8 @@ export interface McpConnection {
   readonly isOpen: () => boolean;
   /** Calls the listener when the server says that its list has changed. Returns a function that ends that. */
   onListChanged(listener: () => void): () => void;
+  /** Calls the listener when the server asks for a form. Returns a function that ends that. Without one, forms are cancelled. */
+  onForm(listener: FormListener): () => void;
   /** Returns a page of the tools. */
   listTools(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
   /** Returns the result of a call, or the task that the server has begun for it. */
@@ -103,12 +116,14 @@ export interface HttpConnectionOptions {
   readonly signal: AbortSignal;
   /** Returns an access token, but not the one that the server has refused. Unset for a server without them. */
   readonly tokenOf?: ((refused: string | undefined) => Promise<string>) | undefined;
+  /** Whether the server may ask for forms. */
+  readonly forms: boolean;
 }
 
 /** Opens a connection over HTTP. Throws when the server does not answer as one. */
 export async function connectHttp(
   address: HttpAddress,
-  { egress, signal, tokenOf }: HttpConnectionOptions,
+  { egress, signal, tokenOf, forms }: HttpConnectionOptions,
 ): Promise<McpConnection> {
   const broken = new AbortController();
   let headTimeoutMs: number = connectTimeoutMs;
@@ -122,7 +137,7 @@ export async function connectHttp(
   let isOver = false;
   const fetch =
     address.kind === "http"
-      ? watchSession(refuseAccepted(withoutOwnTalk(authorized)), () => {
+      ? watchSession(refuseAccepted(forms ? authorized : withoutOwnTalk(authorized)), () => {
           isOver = true;
         })
       : watchStreamEnd(authorized, (failure) => broken.abort(failure));
@@ -132,7 +147,7 @@ export async function connectHttp(
   if (streamable !== undefined) {
     failAtStreamEnd(streamable);
   }
-  const connection = await connect({ transport, broken: broken.signal }, signal);
+  const connection = await connect({ transport, broken: broken.signal }, { signal, forms });
   // A call may be answered only at its end, and has its own limits.
   headTimeoutMs = callHeadTimeoutMs;
   return {
@@ -187,13 +202,21 @@ function withoutOwnTalk(guarded: Fetch): Fetch {
 /** No call lasts longer: the contract permits an hour. */
 const callHeadTimeoutMs = 3_600_000;
 
+/** How a connection is made. */
+export interface ConnectOptions {
+  readonly signal: AbortSignal;
+  /** Whether the server may ask for forms. */
+  readonly forms: boolean;
+  /** Unset means that the server is asked for the newest revision that it speaks. */
+  readonly mode?: "auto" | "legacy";
+}
+
 /** Opens a connection over any transport. */
 export async function connect(
   { transport, broken }: BreakableTransport,
-  signal: AbortSignal,
-  mode: "auto" | "legacy" = "auto",
+  { signal, forms, mode = "auto" }: ConnectOptions,
 ): Promise<McpConnection> {
-  const options = { ...clientOptions, versionNegotiation: { mode, probe: { timeoutMs: probeTimeoutMs } } };
+  const options = { ...optionsOf(forms), versionNegotiation: { mode, probe: { timeoutMs: probeTimeoutMs } } };
   const clientInfo = { name: "runnel", version };
   const client = new Client(clientInfo, options);
   const breaker = new AbortController();
@@ -203,6 +226,15 @@ export async function connect(
       listener();
     }
   });
+  const formListeners: FormListener[] = [];
+  if (forms) {
+    client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
+      const listener = formListeners.at(-1);
+      return listener === undefined || !("requestedSchema" in params)
+        ? { action: "cancel" }
+        : await listener({ ...params, signal: mcpReq.signal });
+    });
+  }
   client.onclose = () => breaker.abort(new Error("the server has ended the connection"));
   // The client hands on a message that this has changed.
   transport.onmessage = carryResult;
@@ -236,6 +268,10 @@ export async function connect(
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    onForm: (listener) => {
+      formListeners.push(listener);
+      return () => void formListeners.splice(formListeners.indexOf(listener), 1);
+    },
     listTools: async (cursor, outer) => {
       const params = cursor === undefined ? {} : { params: { cursor } };
       // Not the method of the client that lists all pages: it has no limit of size.
@@ -260,7 +296,7 @@ export async function connect(
       const call = (options: RequestOptions) =>
         client.callTool(
           { name: tool.name, arguments: { ...args } },
-          { ...options, toolDefinition: tool as Tool, allowInputRequired: true },
+          { ...options, toolDefinition: tool as Tool, allowInputRequired: !forms },
         );
       const result = await run(outer, call, { ...times, onprogress: onProgress });
       if (isInputRequiredResult(result)) {
@@ -280,15 +316,17 @@ export async function connect(
 /** Shorter than the time to connect, so that an old program that ignores the first question gets the second one. */
 const probeTimeoutMs = 7_000;
 
-const clientOptions: ClientOptions = {
-  capabilities: tasksCapability,
-  // What a server asks of its caller becomes the error of the call.
-  inputRequired: { autoFulfill: false },
-  // A server's schema of its results is foreign code for the checker, and the model reads any result.
-  jsonSchemaValidator: {
-    getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
-  },
-};
+function optionsOf(forms: boolean): ClientOptions {
+  return {
+    capabilities: { ...tasksCapability, ...(forms && { elicitation: { form: { applyDefaults: true } } }) },
+    // What else a server asks of its caller becomes the error of the call.
+    inputRequired: { autoFulfill: forms },
+    // A server's schema of its results is foreign code for the checker, and the model reads any result.
+    jsonSchemaValidator: {
+      getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+    },
+  };
+}
 
 function rejectOn(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {

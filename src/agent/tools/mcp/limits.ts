@@ -38,5 +38,8 @@ export const pollTimeoutMs = 15_000;
 export const progressIntervalMs = 1_000;
 /** The maximum length of what a report says. */
 export const progressCharsMax = 1_024;
+/** The maximum size of the schema of a form, and the maximum length of its message. A person reads both. */
+export const formSchemaBytesMax = 16_384;
+export const formMessageCharsMax = 8_192;
 /** The maximum length of an error, which the model reads. */
 export const errorCharsMax = 2_000;

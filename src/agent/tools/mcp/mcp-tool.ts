@@ -7,6 +7,7 @@ import type { KeptTool } from "./catalogue.ts";
 import type { CallAnswer, CallTimes, McpCall, McpConnection, Progress } from "./connection.ts";
 import { describeFailure, isRefusal, isUnknown } from "./failure.ts";
 import { followTask } from "./follow-task.ts";
+import type { CallTimer, FormCalls } from "./form-calls.ts";
 import { progressCharsMax, progressIntervalMs } from "./limits.ts";
 import { describeAsked, readResult } from "./outcome.ts";
 
@@ -15,6 +16,8 @@ export interface ServerOfTool extends CallTimes {
   readonly clock: Clock;
   readonly needsApproval: boolean;
   readonly afterCrash: Tool["afterCrash"];
+  /** Undefined for a server that may ask for no forms. */
+  readonly formCalls: FormCalls | undefined;
   /** Returns a connection that is open. */
   readonly connect: (context: ToolContext) => Promise<McpConnection>;
   /** Called when the server refuses a call: its list may have changed. */
@@ -36,33 +39,46 @@ export function createMcpTool(kept: KeptTool, server: ServerOfTool, tell: (probl
   for (const problem of schema.problems) {
     tell(`${kept.name}: ${problem}`);
   }
-  const { totalMs, needsApproval, afterCrash } = server;
+  const { totalMs, needsApproval, afterCrash, formCalls } = server;
   return {
     name: kept.name,
     description: kept.description,
     parameters: schema.parameters,
     afterCrash,
     needsApproval,
-    timeoutMs: totalMs + graceMs,
+    timeoutMs: formCalls === undefined ? totalMs + graceMs : unlimitedMs,
     run: async (args, context) => {
       const problem = schema.findProblem(args);
-      return problem === undefined ? await call(kept, server, args, context) : { error: problem };
+      if (problem !== undefined) {
+        return { error: problem };
+      }
+      return formCalls === undefined
+        ? await call(kept, server, args, context)
+        : await formCalls.run(context, (timer) => call(kept, server, args, context, timer));
     },
   };
 }
 
 /** The limit of the call itself comes first: it tells the server that the call is over. */
 const graceMs = 5_000;
+/** The longest time of a timer: a call that asks for forms has a timer of its own. */
+const unlimitedMs = 2 ** 31 - 1;
 
 async function call(
   { tool, schema }: KeptTool,
   server: ServerOfTool,
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
+  timer?: CallTimer,
 ): Promise<ToolOutcome> {
-  const { hide, totalMs, idleMs } = server;
+  const { hide } = server;
+  const { totalMs, idleMs } = timer === undefined ? server : { totalMs: unlimitedMs, idleMs: unlimitedMs };
   try {
-    const onProgress = reporter(server, context);
+    const reported = reporter(server, context);
+    const onProgress = (progress: Progress): void => {
+      timer?.progress();
+      reported(progress);
+    };
     const following = { ...server, onStatus: (message: string, progress: number) => onProgress({ progress, message }) };
     const kept = context.call?.task;
     if (kept !== undefined) {
@@ -70,7 +86,8 @@ async function call(
     }
     const answer = await callInSession(server, context, {
       tool: { name: tool, inputSchema: JSON.parse(schema) },
-      ...{ args, signal: context.signal, onProgress, totalMs, idleMs },
+      ...{ args, onProgress, totalMs, idleMs },
+      signal: timer === undefined ? context.signal : AbortSignal.any([context.signal, timer.signal]),
     });
     if ("result" in answer) {
       return hideIn(readResult(answer.result), hide);

@@ -9,7 +9,7 @@ import { IdlePool } from "../../../platform/base/idle-pool.ts";
 import type { ProgramAddress } from "../../../platform/config/program-address.ts";
 import type { ProgramOptions } from "../bash/served-program.ts";
 import type { ToolContext } from "../tool.ts";
-import type { McpConnection } from "./connection.ts";
+import type { ConnectOptions, McpConnection } from "./connection.ts";
 import type { Program } from "./program.ts";
 
 /** Options of the programs. */
@@ -37,10 +37,10 @@ export class McpPrograms {
   }
 
   /** Returns a connection with the session's program, which it starts at the first call. Disposing it begins its idle time. */
-  async lease(name: string, address: ProgramAddress, context: ToolContext): Promise<McpConnection> {
-    const key = JSON.stringify([context.client, context.sessionId, name]);
+  async lease(name: string, address: ProgramAddress, context: ToolContext, forms: boolean): Promise<McpConnection> {
+    const key = JSON.stringify([context.client, context.sessionId, name, forms]);
     const { value, release } = await this.#running.lease(key, async () => {
-      const running = await this.#start(address, context);
+      const running = await this.#start(address, context, forms);
       running.program.broken.addEventListener("abort", () => this.#running.forget(key, running), { once: true });
       return running;
     });
@@ -52,7 +52,7 @@ export class McpPrograms {
     await this.#running.close();
   }
 
-  async #start(address: ProgramAddress, context: ToolContext): Promise<Running> {
+  async #start(address: ProgramAddress, context: ToolContext, forms: boolean): Promise<Running> {
     const { isClosing, size } = this.#running;
     if (isClosing) {
       throw new Fault("BUSY", "this replica is stopping, and starts no programs of servers");
@@ -65,25 +65,25 @@ export class McpPrograms {
     const options = { ...this.#options, context: place };
     const first = await startProgram(address, options);
     try {
-      return { program: first, connection: await connect(first, signal) };
+      return { program: first, connection: await connect(first, { signal, forms }) };
     } catch (error) {
       await first.stop();
       signal.throwIfAborted();
       // Some old programs end at a question that they do not know.
-      return await this.#startOld(address, options, signal, error);
+      return await this.#startOld(address, options, { signal, forms }, error);
     }
   }
 
   async #startOld(
     address: ProgramAddress,
     options: ProgramOptions,
-    signal: AbortSignal,
+    connecting: ConnectOptions,
     failure: unknown,
   ): Promise<Running> {
     const { connect, startProgram } = await loadClient();
     const program = await startProgram(address, options);
     try {
-      return { program, connection: await connect(program, signal, "legacy") };
+      return { program, connection: await connect(program, { ...connecting, mode: "legacy" }) };
     } catch {
       await program.stop();
       throw failure;

@@ -17,6 +17,7 @@ import { failed, findAddress } from "./address.ts";
 import { compareTools, type KeptTool, listTools, type ToolHints, type ToolsChange } from "./catalogue.ts";
 import { connectHttp, type McpConnection, timesOf } from "./connection.ts";
 import { describeFailure, isPassing } from "./failure.ts";
+import { FormCalls } from "./form-calls.ts";
 import { listsBytesMax } from "./limits.ts";
 import { createMcpTool } from "./mcp-tool.ts";
 import type { McpPrograms } from "./programs.ts";
@@ -132,6 +133,8 @@ class ServerOfRun {
   readonly #options: RunServersOptions;
   readonly #address: McpAddress;
   readonly #hide: (text: string) => string;
+  /** Undefined when the server may ask for no forms. */
+  readonly #formCalls: FormCalls | undefined;
   /** Equal for runs of a client that see the same list. */
   readonly #listKey: string;
   /** Set with the list. */
@@ -159,7 +162,10 @@ class ServerOfRun {
     this.#options = options;
     this.#address = address;
     this.#hide = createAddressHider(address, options.tokens);
-    const { name, prefix, allowedTools } = server;
+    const { name, prefix, allowedTools, forms } = server;
+    this.#formCalls = forms
+      ? new FormCalls({ ...timesOf(server), server: name, clock: options.clock, hide: this.#hide })
+      : undefined;
     this.#listKey = listKeyOf([run.client, address, name, prefix, allowedTools]);
     this.#kept = run.kept?.filter((each) => each.server === name);
     // Another replica has connected to it, or this one before the run waited.
@@ -214,6 +220,7 @@ class ServerOfRun {
         clock: this.#options.clock,
         needsApproval: has(approve),
         afterCrash: has(repeatable) ? "again" : "report",
+        formCalls: this.#formCalls,
         connect: () => this.#connect(),
         refused: () => {
           this.#options.lists.forget(this.#listKey);
@@ -304,7 +311,11 @@ class ServerOfRun {
 
   async #start(): Promise<McpConnection> {
     const connection = await this.#open();
-    const stop = connection.onListChanged(() => void this.#compare());
+    const formCalls = this.#formCalls;
+    const leave = [
+      connection.onListChanged(() => void this.#compare()),
+      ...(formCalls === undefined ? [] : [connection.onForm((form) => formCalls.answer(form))]),
+    ];
     const isAgain = this.#connected;
     this.#connected = true;
     if (isAgain) {
@@ -313,7 +324,9 @@ class ServerOfRun {
     return {
       ...connection,
       close: async () => {
-        stop();
+        for (const each of leave) {
+          each();
+        }
         await connection.close();
       },
     };
@@ -323,15 +336,16 @@ class ServerOfRun {
     const { egress, programs, tokens } = this.#options;
     const { signal, openContext } = this.#run;
     const address = this.#address;
+    const { forms } = this.#server;
     if (address.kind !== "program") {
       const { oauth, url } = address;
       const tokenOf = oauth && ((refused: string | undefined) => tokens.get(oauth, url, refused));
-      return await connectHttp(address, { egress, signal, tokenOf });
+      return await connectHttp(address, { egress, signal, tokenOf, forms });
     }
     this.#starts += 1;
     if (this.#starts > programStartsMax) {
       throw new Error("the program of the server has ended twice in this run: it is not started again");
     }
-    return await programs.lease(this.name, address, await openContext());
+    return await programs.lease(this.name, address, await openContext(), forms);
   }
 }

@@ -148,6 +148,9 @@ func (Approval_Decision) EnumDescriptor() ([]byte, []int) {
 //
 // A run of the agent loop asks before a call of a tool that `AgentTools.approve` names. The approved call runs once.
 //
+// A server of MCP asks a person to fill in a form, when `McpServer.forms` allows it. The decision to approve has the `values` of the form,
+// and the server gets them once.
+//
 // A run of a runner asks with `action.requested`, when its binding has an ApprovalPolicy that requires approvals. Runnel itself
 // executes no such action: the runner reads the decision with `HostRunService.GetApproval`.
 type Approval struct {
@@ -193,7 +196,9 @@ type Approval struct {
 	// The argument that tells most about the request, for lists: of the first 2,000 characters of `request`, the value of `command`,
 	// `file_path`, `path`, `url`, `query`, `pattern`, or else the first text in the payload, cut to 200 characters in one line. Unset
 	// for a payload without a text. It is a hint, and a decision is about the whole `request`.
-	Subject       string `protobuf:"bytes,19,opt,name=subject,proto3" json:"subject,omitempty"`
+	Subject string `protobuf:"bytes,19,opt,name=subject,proto3" json:"subject,omitempty"`
+	// JSON Schema of the values that the person fills in, as the server wrote it; unset for an approval without a form.
+	Form          *string `protobuf:"bytes,20,opt,name=form,proto3,oneof" json:"form,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -361,11 +366,18 @@ func (x *Approval) GetSubject() string {
 	return ""
 }
 
+func (x *Approval) GetForm() string {
+	if x != nil && x.Form != nil {
+		return *x.Form
+	}
+	return ""
+}
+
 var File_runnel_v1_approval_proto protoreflect.FileDescriptor
 
 const file_runnel_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	"\x18runnel/v1/approval.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\"\x85\t\n" +
+	"\x18runnel/v1/approval.proto\x12\trunnel.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1frunnel/options/v1/options.proto\"\xb3\t\n" +
 	"\bApproval\x12$\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\x03\xe0A\x03R\n" +
 	"approvalId\x12\x1a\n" +
@@ -395,7 +407,9 @@ const file_runnel_v1_approval_proto_rawDesc = "" +
 	"toolCallId\x12\"\n" +
 	"\n" +
 	"agent_name\x18\x12 \x01(\tB\x03\xe0A\x03R\tagentName\x12\x1d\n" +
-	"\asubject\x18\x13 \x01(\tB\x03\xe0A\x03R\asubject\"\xc1\x01\n" +
+	"\asubject\x18\x13 \x01(\tB\x03\xe0A\x03R\asubject\x12#\n" +
+	"\x04form\x18\x14 \x01(\tB\n" +
+	"\xe0A\x03\xa2\xd9\xf4\a\x02\b\x01H\x01R\x04form\x88\x01\x01\"\xc1\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x1f\n" +
 	"\rSTATE_PENDING\x10\x01\x1a\f\xc2\xd9\xf4\a\apending\x12!\n" +
@@ -409,7 +423,8 @@ const file_runnel_v1_approval_proto_rawDesc = "" +
 	"\x10DECISION_APPROVE\x10\x01\x1a\f\xc2\xd9\xf4\a\aapprove\x12 \n" +
 	"\x0fDECISION_REJECT\x10\x02\x1a\v\xc2\xd9\xf4\a\x06rejectB\n" +
 	"\n" +
-	"\b_requestB\x9f\x01\n" +
+	"\b_requestB\a\n" +
+	"\x05_formB\x9f\x01\n" +
 	"\rcom.runnel.v1B\rApprovalProtoP\x01Z:github.com/runnel/runnel/clients/go/gen/runnel/v1;runnelv1\xa2\x02\x03RXX\xaa\x02\tRunnel.V1\xca\x02\tRunnel\\V1\xe2\x02\x15Runnel\\V1\\GPBMetadata\xea\x02\n" +
 	"Runnel::V1b\x06proto3"
 

@@ -390,7 +390,10 @@ type DecideApprovalRequest struct {
 	// Comment for the runner or the model, and for later readers; unset means no comment.
 	Comment string `protobuf:"bytes,4,opt,name=comment,proto3" json:"comment,omitempty"`
 	// Who decides, in the words of the caller. It is stored and not verified. Unset means the id of the client.
-	DecidedBy     string `protobuf:"bytes,5,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
+	DecidedBy string `protobuf:"bytes,5,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
+	// Values of the form: a JSON object that matches `Approval.form`. The server that asked gets them; they are in no log, and the service
+	// forgets them then. Unset means no values. Only the approval of a form has values.
+	Values        string `protobuf:"bytes,6,opt,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -456,6 +459,13 @@ func (x *DecideApprovalRequest) GetComment() string {
 func (x *DecideApprovalRequest) GetDecidedBy() string {
 	if x != nil {
 		return x.DecidedBy
+	}
+	return ""
+}
+
+func (x *DecideApprovalRequest) GetValues() string {
+	if x != nil {
+		return x.Values
 	}
 	return ""
 }
@@ -534,7 +544,7 @@ const file_runnel_v1_approval_service_proto_rawDesc = "" +
 	"\vapproval_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\n" +
 	"approvalId\"F\n" +
 	"\x13GetApprovalResponse\x12/\n" +
-	"\bapproval\x18\x01 \x01(\v2\x13.runnel.v1.ApprovalR\bapproval\"\x8e\x02\n" +
+	"\bapproval\x18\x01 \x01(\v2\x13.runnel.v1.ApprovalR\bapproval\"\xbb\x02\n" +
 	"\x15DecideApprovalRequest\x12)\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01R\n" +
 	"approvalId\x12D\n" +
@@ -545,7 +555,8 @@ const file_runnel_v1_approval_service_proto_rawDesc = "" +
 	"r\b\x90\xda\xf4\a\x01\x18\x80\bR\acomment\x12,\n" +
 	"\n" +
 	"decided_by\x18\x05 \x01(\tB\r\xbaH\n" +
-	"r\b\x90\xda\xf4\a\x01\x18\x80\x01R\tdecidedBy\"I\n" +
+	"r\b\x90\xda\xf4\a\x01\x18\x80\x01R\tdecidedBy\x12+\n" +
+	"\x06values\x18\x06 \x01(\tB\x13\xbaH\x06r\x04(\x80\x80\x04\xa2\xd9\xf4\a\x02\b\x01\x80\x01\x01R\x06values\"I\n" +
 	"\x16DecideApprovalResponse\x12/\n" +
 	"\bapproval\x18\x01 \x01(\v2\x13.runnel.v1.ApprovalR\bapproval2\x95\x04\n" +
 	"\x0fApprovalService\x12l\n" +

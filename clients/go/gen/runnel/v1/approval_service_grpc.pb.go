@@ -49,6 +49,8 @@ type ApprovalServiceClient interface {
 	// Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
 	// answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
 	//
+	// INVALID_ARGUMENT when `values` do not match the `form` of the approval.
+	//
 	// The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
 	// APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
 	// decide is over or the run has ended.
@@ -135,6 +137,8 @@ type ApprovalServiceServer interface {
 	GetApproval(context.Context, *GetApprovalRequest) (*GetApprovalResponse, error)
 	// Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
 	// answer. A run of the agent loop continues when all approvals that it waits for are decided or expired.
+	//
+	// INVALID_ARGUMENT when `values` do not match the `form` of the approval.
 	//
 	// The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
 	// APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to

@@ -1392,7 +1392,11 @@ type McpServer struct {
 	// Maximum duration of one call, in seconds, 1 to 3,600; 0 means 120.
 	TimeoutSec int32 `protobuf:"varint,9,opt,name=timeout_sec,json=timeoutSec,proto3" json:"timeout_sec,omitempty"`
 	// Maximum time of one call without progress, in seconds, 1 to 3,600; 0 means 60.
-	IdleSec       int32 `protobuf:"varint,10,opt,name=idle_sec,json=idleSec,proto3" json:"idle_sec,omitempty"`
+	IdleSec int32 `protobuf:"varint,10,opt,name=idle_sec,json=idleSec,proto3" json:"idle_sec,omitempty"`
+	// Whether the server may ask a person to fill in a form while it works on a call (elicitation in the mode `form`). Each form is an
+	// approval with a `form`. The call waits for it in its replica, and this time counts towards no limit of the call. False means that the
+	// service does not announce elicitation.
+	Forms         bool `protobuf:"varint,11,opt,name=forms,proto3" json:"forms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1495,6 +1499,13 @@ func (x *McpServer) GetIdleSec() int32 {
 		return x.IdleSec
 	}
 	return 0
+}
+
+func (x *McpServer) GetForms() bool {
+	if x != nil {
+		return x.Forms
+	}
+	return false
 }
 
 // A header of the requests to a server.
@@ -1930,7 +1941,7 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"\x06preset\x18\x04 \x01(\tB\a\xbaH\x04r\x02(@R\x06preset\x12&\n" +
 	"\x05agent\x18\x05 \x01(\v2\x10.runnel.v1.AgentR\x05agent\x120\n" +
 	"\x0ebudget_percent\x18\x06 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\rbudgetPercent\x12\x18\n" +
-	"\ahandoff\x18\a \x01(\bR\ahandoff\"\xd5\a\n" +
+	"\ahandoff\x18\a \x01(\bR\ahandoff\"\xeb\a\n" +
 	"\tMcpServer\x12\xd6\x01\n" +
 	"\x04name\x18\x01 \x01(\tB\xc1\x01\xbaH\xb6\x01\xba\x01\xb2\x01\n" +
 	"\x17mcp_server.name.pattern\x12hinvalid name of an mcp server: must be a letter, then at most 31 letters, digits, dashes and underscores\x1a-this.matches('^[A-Za-z][A-Za-z0-9_-]{0,31}$')\xa2\xd9\xf4\a\x02\x10\x01R\x04name\x12\x1a\n" +
@@ -1948,7 +1959,8 @@ const file_runnel_v1_session_proto_rawDesc = "" +
 	"timeoutSec\x12%\n" +
 	"\bidle_sec\x18\n" +
 	" \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\x90\x1c(\x00R\aidleSec\"b\n" +
+	"\xbaH\a\x1a\x05\x18\x90\x1c(\x00R\aidleSec\x12\x14\n" +
+	"\x05forms\x18\v \x01(\bR\x05forms\"b\n" +
 	"\tTransport\x12\x19\n" +
 	"\x15TRANSPORT_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x0eTRANSPORT_HTTP\x10\x01\x1a\t\xc2\xd9\xf4\a\x04http\x12\x1b\n" +

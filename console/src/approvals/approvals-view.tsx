@@ -37,6 +37,8 @@ export default function ApprovalsView({ params }: { readonly params: Readonly<Re
   const filter = parameters.size === 0 ? "" : `?${parameters}`;
   const shown = filterApprovals(approvals, parameters, nowMs);
   const pending = shown.filter(isPending);
+  // Each form has values of its own.
+  const plain = pending.filter(({ form }) => form === undefined);
   const [decided, setDecided] = useState<readonly Approval[] | undefined>(undefined);
   useEffect(() => setTitle("Approvals"), []);
   const body = (): React.ReactNode => {
@@ -78,9 +80,9 @@ export default function ApprovalsView({ params }: { readonly params: Readonly<Re
         <StreamBadge phase={changes.phase} />
         {pending.length > 0 && <span className="hint">{formatCount(pending.length)} waiting for a decision</span>}
         {(approvals.some(isPending) || shown !== approvals) && <ApprovalsFilter approvals={approvals} />}
-        {pending.length > 1 && (
-          <button type="button" className="button" onClick={() => setDecided(pending)}>
-            Decide about {formatCount(pending.length)} …
+        {plain.length > 1 && (
+          <button type="button" className="button" onClick={() => setDecided(plain)}>
+            Decide about {formatCount(plain.length)} …
           </button>
         )}
       </header>

@@ -11,6 +11,7 @@ import { useNow } from "../lib/clock.ts";
 import { formatDuration, formatTime, msOf } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { changesOf } from "../run/changes-of.ts";
+import { type SchemaForm, useSchemaForm } from "../schema-form/use-schema-form.tsx";
 import { CodeBlock, JsonBlock } from "../ui/code-block.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Failure, Loading } from "../ui/notice.tsx";
@@ -65,7 +66,11 @@ export function OneApproval({
       <Request approval={approval} />
       {isPending(approval) ? (
         // Another request is another question: what was typed for the former one must not answer it.
-        <DecisionForm key={approval.digest} approval={approval} onStale={refetch} />
+        approval.form === undefined ? (
+          <DecisionForm key={approval.digest} approval={approval} onStale={refetch} />
+        ) : (
+          <FilledForm key={approval.digest} approval={approval} schema={approval.form} onStale={refetch} />
+        )
       ) : (
         <Outcome approval={approval} />
       )}
@@ -107,22 +112,36 @@ function payloadOf(request: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function DecisionForm({
-  approval: { approvalId, digest, expireTime },
-  onStale,
-}: {
+/** The question of a server: approving it sends the values. */
+function FilledForm({ schema, ...props }: Omit<DecisionProps, "form"> & { readonly schema: string }) {
+  const form = useSchemaForm(schema, "Values");
+  return <DecisionForm {...props} form={form} />;
+}
+
+interface DecisionProps {
   readonly approval: Approval;
+  readonly form?: SchemaForm;
   readonly onStale: () => Promise<unknown>;
-}) {
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function DecisionForm({ approval: { approvalId, digest, expireTime, request = "" }, form, onStale }: DecisionProps) {
   const nowMs = useNow();
   const [comment, setComment] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
   const decide = async (decision: Approval_Decision): Promise<void> => {
+    const values = decision === APPROVE ? form?.read() : "";
+    if (values === undefined && form !== undefined) {
+      return;
+    }
     setBusy(true);
     setError(undefined);
     try {
-      await service.decideApproval({ approvalId, digest, decision, comment: comment.trim() });
+      await service.decideApproval({ approvalId, digest, decision, comment: comment.trim(), values: values ?? "" });
       showToast({ tone: "good", text: decision === APPROVE ? "Approved. The run continues." : "Rejected." });
     } catch (failure) {
       // The request has changed, or it is decided or expired: show it as it is now.
@@ -138,17 +157,25 @@ function DecisionForm({
   const expireMs = msOf(expireTime);
   return (
     <form className="form decision" onSubmit={(event) => event.preventDefault()}>
+      {form !== undefined && (
+        <>
+          <p dir="auto">{visibleText(textOf(payloadOf(request).message))}</p>
+          {form.fields}
+          <p className="hint">The server gets these values, and no log has them.</p>
+        </>
+      )}
       <Comment text={comment} onChange={setComment} />
       {error !== undefined && <Failure error={error} />}
       <div className="actions">
         <button type="button" className="button primary" disabled={isBusy} onClick={() => void decide(APPROVE)}>
           <Icon name="check" />
-          Approve
+          {form === undefined ? "Approve" : "Send the values"}
         </button>
         <button type="button" className="button" disabled={isBusy} onClick={() => void decide(REJECT)}>
           <Icon name="close" />
-          Reject
+          {form === undefined ? "Reject" : "Decline"}
         </button>
+        {form?.change}
         {expireMs !== undefined && (
           <span className="hint" title={formatTime(expireMs)}>
             expires in {formatDuration(expireMs - nowMs)}

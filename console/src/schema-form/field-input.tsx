@@ -1,21 +1,23 @@
-// One field of the form of a tool.
+// One field of a form by a schema.
 
 import { useId } from "react";
+import { readJson } from "../lib/free-json.ts";
 import { visibleText } from "../lib/visible-text.ts";
-import type { ArgumentField } from "./argument-fields.ts";
+import type { Field } from "./fields.ts";
 
-export function ArgumentInput({
-  field: { name, kind, type, description, isRequired, choices },
+export function FieldInput({
+  field,
   text,
   problem,
   onChange,
 }: {
-  readonly field: ArgumentField;
+  readonly field: Field;
   readonly text: string;
   readonly problem: string | undefined;
   readonly onChange: (text: string) => void;
 }) {
   const id = useId();
+  const { label, kind, type, description, isRequired, choices } = field;
   const common = {
     ...{ id, value: text, required: isRequired && kind !== "text", spellCheck: false },
     "aria-invalid": problem !== undefined,
@@ -23,10 +25,13 @@ export function ArgumentInput({
     onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
       onChange(currentTarget.value),
   };
+  if (kind === "choices") {
+    return <Choices field={field} text={text} onChange={onChange} />;
+  }
   return (
     <div className="field">
       <label htmlFor={id}>
-        <bdi>{visibleText(name)}</bdi>
+        <bdi>{visibleText(label)}</bdi>
         {isRequired && " (required)"}
       </label>
       {kind === "choice" ? (
@@ -54,5 +59,43 @@ export function ArgumentInput({
         </p>
       )}
     </div>
+  );
+}
+
+/** The text is a list as JSON. */
+function Choices({
+  field: { label, description, choices },
+  text,
+  onChange,
+}: {
+  readonly field: Field;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+}) {
+  const given = readJson(text);
+  const chosen = Array.isArray(given) ? given.map((value) => JSON.stringify(value)) : [];
+  const change = (json: string, isChosen: boolean): void => {
+    const next = Object.values(choices).filter((each) => (each === json ? isChosen : chosen.includes(each)));
+    onChange(`[${next.join(",")}]`);
+  };
+  return (
+    <fieldset className="field">
+      <legend>{visibleText(label)}</legend>
+      {Object.entries(choices).map(([words, json]) => (
+        <label key={json} className="check">
+          <input
+            type="checkbox"
+            checked={chosen.includes(json)}
+            onChange={({ currentTarget }) => change(json, currentTarget.checked)}
+          />
+          {visibleText(words)}
+        </label>
+      ))}
+      {description !== "" && (
+        <p className="hint" dir="auto">
+          {visibleText(description)}
+        </p>
+      )}
+    </fieldset>
   );
 }

@@ -1,14 +1,14 @@
-// The form of a tool's arguments, by the schemas that servers write.
+// Forms by the schemas that servers write: of the arguments of a tool, and of a question to a person.
 
 import { expect, test } from "vitest";
-import { argumentsOf, fieldsOf, initialTexts, textsOf } from "../../console/src/mcp/argument-fields.ts";
+import { fieldsOf, initialTexts, textsOf, valuesOf } from "../../console/src/schema-form/fields.ts";
 
 const schema = (properties: object, required: readonly string[] = []) =>
   JSON.stringify({ type: "object", properties, required });
 
 /** Returns the arguments that these texts give. */
 function send(inputSchema: string, texts: Readonly<Record<string, string>>): unknown {
-  const { json, problems } = argumentsOf(fieldsOf(inputSchema) ?? [], texts);
+  const { json, problems } = valuesOf(fieldsOf(inputSchema) ?? [], texts);
   return problems.size === 0 ? JSON.parse(json) : Object.fromEntries(problems);
 }
 
@@ -36,6 +36,32 @@ test("each type of the schema has a field, and everything else is written as JSO
   expect(fields?.[2]?.choices).toEqual({ low: '"low"', 2: "2", null: "null" });
 });
 
+test("choices have the words of the schema, whichever way it lists them, and a list of choices has several", () => {
+  const titled = [
+    { const: "a", title: "Alpha" },
+    { const: "b", title: "Beta" },
+  ];
+  const fields = fieldsOf(
+    schema({
+      titled: { type: "string", title: "Letter", oneOf: titled, default: "b" },
+      named: { type: "string", enum: ["a", "b"], enumNames: ["Alpha", "Beta"] },
+      some: { type: "array", items: { type: "string", enum: ["a", "b"] } },
+      someTitled: { type: "array", items: { anyOf: titled }, default: ["a"] },
+    }),
+  );
+  const words = { Alpha: '"a"', Beta: '"b"' };
+  expect(fields?.map(({ label, kind, choices }) => [label, kind, choices])).toEqual([
+    ["Letter", "choice", words],
+    ["named", "choice", words],
+    ["some", "choices", { a: '"a"', b: '"b"' }],
+    ["someTitled", "choices", words],
+  ]);
+  const texts = { ...initialTexts(fields ?? []), named: '"a"', some: '["b"]' };
+  expect(JSON.parse(valuesOf(fields ?? [], texts).json)).toEqual({
+    ...{ titled: "b", named: "a", some: ["b"], someTitled: ["a"] },
+  });
+});
+
 test("an empty text leaves an argument out, except a text that the schema wants", () => {
   const given = schema({ name: { type: "string" }, note: { type: "string" }, count: { type: "number" } }, ["name"]);
   expect(send(given, { name: "", note: "", count: "" })).toEqual({ name: "" });
@@ -50,8 +76,8 @@ test("an empty text leaves an argument out, except a text that the schema wants"
 test("the fields and the JSON lead back to each other, unless the fields cannot show the JSON", () => {
   const fields = fieldsOf(schema({ name: { type: "string" }, tags: { type: "array" } })) ?? [];
   const texts = { ...initialTexts(fields), name: "n", tags: '["a"]' };
-  const { json } = argumentsOf(fields, texts);
-  expect(argumentsOf(fields, textsOf(fields, json) ?? {}).json).toBe(json);
+  const { json } = valuesOf(fields, texts);
+  expect(valuesOf(fields, textsOf(fields, json) ?? {}).json).toBe(json);
   expect(textsOf(fields, '{"name":"n","more":1}')).toBeUndefined();
   expect(textsOf(fields, "[]")).toBeUndefined();
   expect(textsOf(fields, "{")).toBeUndefined();

@@ -19,6 +19,8 @@ import { CommandError } from "./command-error.ts";
 import { type Service, withService } from "./connect.ts";
 import { example } from "./example.ts";
 import { explain } from "./failure.ts";
+import { fillIn } from "./form.ts";
+import { decodeText, nameOf, readInput } from "./input.ts";
 import type { Cut } from "./list-view.ts";
 import { type Output, outputOf, type Paint, printsIds } from "./output.ts";
 import { sheet, timeOf, wordOf, wordsOf } from "./sheet.ts";
@@ -27,6 +29,8 @@ import { addWatchFlag } from "./watch-list.ts";
 
 const approvalColumns = ["APPROVAL", "STATE", "AGENT", "ACTION", "ABOUT", "RUN", "EXPIRES"] as const;
 const subjectCharsMax = 40;
+/** The maximum size of the values of a form, as the service limits it. */
+const valuesBytesMax = 65_536;
 
 interface ApprovalListFlags extends ListFlags {
   readonly run: string;
@@ -37,6 +41,7 @@ interface DecisionFlags extends ServiceFlags {
   readonly digest?: string;
   readonly comment: string;
   readonly by: string;
+  readonly values?: string;
 }
 
 /** Defines `approvals`. */
@@ -91,7 +96,14 @@ function addDecision(
   approvals: Command,
   { name, decision, about }: { name: string; decision: Approval_Decision; about: string },
 ): void {
-  printsIds(addServiceFlags(approvals.command(`${name} <approval>`)))
+  const command = printsIds(addServiceFlags(approvals.command(`${name} <approval>`)));
+  if (decision === Approval_Decision.APPROVE) {
+    command.option(
+      "--values <json>",
+      "values of the form that a server asks for, or - for standard input; unset asks a person, or means an empty object with --digest",
+    );
+  }
+  command
     .description(about)
     .addHelpText(
       "after",
@@ -103,23 +115,31 @@ function addDecision(
     )
     .option("--comment <text>", "comment for the model or the runner, and for later readers", "")
     .option("--by <name>", "who decides; unset means the id of the client", "")
-    .action((approvalId: string, { digest, comment, by, ...flags }: DecisionFlags, command: Command) =>
+    .action((approvalId: string, { digest, comment, by, values, ...flags }: DecisionFlags, command: Command) =>
       withService(flags, async ({ client }) => {
+        const approvals = client(ApprovalService);
+        const given = values === undefined ? undefined : await readValues(values);
         const seen =
-          digest ?? (await askAbout(client(ApprovalService), approvalId, { name, output: outputOf(command) }));
-        const request = { approvalId, decision, digest: seen, comment, decidedBy: by };
-        const { approval } = await client(ApprovalService).decideApproval(request);
+          digest === undefined
+            ? await askAbout(approvals, approvalId, { name, given, output: outputOf(command) })
+            : { digest, values: given ?? "" };
+        const request = { approvalId, decision, comment, decidedBy: by, ...seen };
+        const { approval } = await approvals.decideApproval(request);
         await answerOne(command, approvalAnswer(approval));
       }),
     );
 }
 
-/** Shows a request and asks for the decision. Returns the digest of what was shown. Throws UNCONFIRMED without a yes. */
+async function readValues(values: string): Promise<string> {
+  return values === "-" ? decodeText(nameOf(values), await readInput(values, valuesBytesMax)) : values;
+}
+
+/** Shows a request and asks for the decision. Returns the digest of what was shown, and the values of a form. Throws UNCONFIRMED without a yes. */
 async function askAbout(
   approvals: Client<typeof ApprovalService>,
   approvalId: string,
-  { name, output }: { readonly name: string; readonly output: Output },
-): Promise<string> {
+  { name, given, output }: { readonly name: string; readonly given: string | undefined; readonly output: Output },
+): Promise<{ readonly digest: string; readonly values: string }> {
   if (!mayAsk(output.asJson)) {
     const fix = "add --digest with the digest that `runnel approvals show` prints";
     throw new CommandError(`${name} needs the digest of the request`, { reason: "UNCONFIRMED", fix, exitCode: 2 });
@@ -129,7 +149,12 @@ async function askAbout(
   if (!(await askYesNo(`${name[0]?.toUpperCase()}${name.slice(1)} it?`))) {
     throw new CommandError("nothing was decided", { reason: "UNCONFIRMED" });
   }
-  return approval.digest;
+  const { digest, form } = approval;
+  const values = given ?? (form === undefined || name !== "approve" ? "" : await fillIn(form));
+  if (values === undefined) {
+    throw new CommandError("nothing was decided", { reason: "UNCONFIRMED" });
+  }
+  return { digest, values };
 }
 
 /** Asks a person at the terminal about a request of the run that is followed. Without a yes or a no the request stays open. */
@@ -144,14 +169,20 @@ export async function decideAtTerminal(
     return;
   }
   output.note(showRequest(approval, output.paint));
-  const choice = await askChoice("Approve? [y = once, n = reject, Enter = leave it open]");
-  if (choice === "none") {
+  const { form } = approval;
+  const choice = await askChoice(
+    form === undefined
+      ? "Approve? [y = once, n = reject, Enter = leave it open]"
+      : "Fill in the form? [y, n = decline, Enter = leave it open]",
+  );
+  const values = form !== undefined && choice === "yes" ? await fillIn(form) : "";
+  if (choice === "none" || values === undefined) {
     output.note(`open: runnel approvals show ${approvalId}`);
     return;
   }
   const decision = choice === "yes" ? Approval_Decision.APPROVE : Approval_Decision.REJECT;
   try {
-    await approvals.decideApproval({ approvalId, decision, digest: approval.digest });
+    await approvals.decideApproval({ approvalId, decision, digest: approval.digest, values });
   } catch (error) {
     // Another person may have decided meanwhile. The run goes on either way.
     output.note(`approval ${approvalId}: ${explain(error).error}`);
@@ -172,8 +203,9 @@ function approvalRow(
 
 /** Prints an approval, and the command that approves it while it is pending. */
 function showApproval(approval: Approval, paint: Paint): string {
-  const { approvalId, digest, state } = approval;
-  const line = `\nrunnel approvals approve ${approvalId} --digest ${digest}`;
+  const { approvalId, digest, state, form } = approval;
+  const values = form === undefined ? "" : " --values '{…}'";
+  const line = `\nrunnel approvals approve ${approvalId} --digest ${digest}${values}`;
   return [showRequest(approval, paint), ...(state === Approval_State.PENDING ? [line] : [])].join("\n");
 }
 
@@ -185,6 +217,7 @@ function showRequest(approval: Approval, paint: Paint): string {
     ["action", action],
     // Printed whole, on one line: the person who decides has to see all of it.
     ["request", approval.request, "whole"],
+    ["form", approval.form, "whole"],
     ["digest", digest],
     ["run", approval.runnerSequence === 0n ? approval.runId : `${approval.runId}, result ${approval.runnerSequence}`],
     ["session", approval.sessionId],

@@ -60,6 +60,10 @@ export class Permissions implements Disposable {
     if (approval?.state !== Approval_State.PENDING) {
       return;
     }
+    if (approval.form !== undefined) {
+      sayLine(`a server asks for a form: runnel approvals approve ${approvalId}`);
+      return;
+    }
     const { outcome } = await client.request("session/request_permission", this.#requestOf(asked), {
       cancellationSignal: signal,
       stopWaitingOnCancel: true,

@@ -1,10 +1,13 @@
 // The revisions before 2026-07-28: sessions, streams that resume on any replica, and a client that may leave.
 
+import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 import pg from "pg";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { completed, delta, failed, type Run } from "../../clients/typescript/src/worker/runner.ts";
+import { openMcpServer } from "../fakes/mcp-server.ts";
 import { answer, callTools } from "../fakes/provider.ts";
 import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -201,6 +204,41 @@ test("an approval is a request on the stream, and its answer a POST", async () =
     }
   }
   expect(end).toMatchObject({ content: [{ text: "It is empty." }] });
+});
+
+test("a form of an agent's server is asked as that server wrote it, and the server gets the values", async () => {
+  const form: ElicitRequestFormParams = {
+    message: "Where to?",
+    requestedSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  };
+  const behind = await openMcpServer((server) => {
+    server.registerTool("book", { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
+      const { content } = await mcpReq.elicitInput(form);
+      return { content: [{ type: "text", text: `booked ${content?.city}` }] };
+    });
+  }, "sessions");
+  const agent = { tools: { mcp: [{ name: "srv", url: behind.url, forms: true }] } };
+  const { service, provider } = await setMcpStage({
+    agentPresets: [`traveller=${JSON.stringify(agent)}`],
+    securityCallbackAllow: ["127.0.0.1@127.0.0.1/32"],
+  });
+  provider.respond(callTools({ id: "c1", name: "srv_book", arguments: "{}" }), answer("Have a good time."));
+  const client = new LegacyClient(service.url);
+  await client.open({ elicitation: {} });
+  const params = { name: "traveller", arguments: { message: "Go." } };
+  const response = await client.post({ id: 1, method: "tools/call", params });
+  const messages: Message[] = [];
+  for await (const { data } of eventsOf(response)) {
+    const message: Message = data === "" ? {} : JSON.parse(data);
+    messages.push(message);
+    if (message.method === "elicitation/create") {
+      await client.post({ id: message.id, result: { action: "accept", content: { city: "Lund" } } });
+    }
+  }
+  const asked = messages.flatMap(({ method, params: given }) => (method === "elicitation/create" ? [given] : []));
+  expect(asked).toMatchObject([{ mode: "form", ...form, message: "srv asks: Where to?" }]);
+  expect(messages.at(-1)?.result).toMatchObject({ content: [{ text: "Have a good time." }] });
+  expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain("booked Lund");
 });
 
 test("a quiet call reports progress that rises, and asks no question twice", async () => {

@@ -1,8 +1,10 @@
-// Approvals as elicitations: a form for the client's people. The id of the approval names the question, so nothing is stored.
+// Approvals as elicitations: a form for the client's people. The id of the approval names the question, so nothing is stored. A form of
+// a server is asked as the server wrote it.
 
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
-import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
-import { isObject } from "../../platform/base/json/parse-object.ts";
+import { ApprovalService, type DecideApprovalRequestSchema } from "#gen/runnel/v1/approval_service_pb.js";
+import { isObject, parseObject } from "../../platform/base/json/parse-object.ts";
 import { pageSizeMax } from "../../platform/base/lists.ts";
 import type { Calls } from "../in-process/calls.ts";
 import { isReason } from "../rest/failure.ts";
@@ -43,15 +45,15 @@ export async function decide(
   approvalId: string,
   response: unknown,
 ): Promise<void> {
-  const decision = decisionOf(response);
-  if (decision === undefined) {
-    return;
-  }
   try {
     const { approval } = await calls.call(getApproval, { approvalId });
-    if (approval?.state === Approval_State.PENDING && (runId === undefined || approval.runId === runId)) {
-      const { digest } = approval;
-      await calls.call(decideApproval, { approvalId, digest, decision, comment: commentOf(response) });
+    if (approval?.state !== Approval_State.PENDING || (runId !== undefined && approval.runId !== runId)) {
+      return;
+    }
+    const { digest, form } = approval;
+    const decided = form === undefined ? decisionOf(response) : valuesOf(response);
+    if (decided !== undefined) {
+      await calls.call(decideApproval, { approvalId, digest, ...decided });
     }
   } catch (error) {
     if (!isReason(error, "APPROVAL_NOT_FOUND", "APPROVAL_DECIDED", "APPROVAL_EXPIRED", "INVALID_ARGUMENT")) {
@@ -60,7 +62,15 @@ export async function decide(
   }
 }
 
-function questionOf({ action, request = "" }: Approval): Elicitation {
+function questionOf({ action, request = "", form }: Approval): Elicitation {
+  if (form !== undefined) {
+    const { payload, target } = parseObject(request) ?? {};
+    const message = isObject(payload) ? String(payload.message) : "";
+    return {
+      method: "elicitation/create",
+      params: { mode: "form", message: `${String(target)} asks: ${message}`, requestedSchema: JSON.parse(form) },
+    };
+  }
   const shown = request.length > requestCharsMax ? `${request.slice(0, requestCharsMax)}…` : request;
   return {
     method: "elicitation/create",
@@ -83,17 +93,33 @@ function questionOf({ action, request = "" }: Approval): Elicitation {
 const requestCharsMax = 2_000;
 const commentCharsMax = 1_024;
 
-/** A person who closes the form has decided nothing. */
-function decisionOf(response: unknown): Approval_Decision | undefined {
+type Decided = Pick<MessageInitShape<typeof DecideApprovalRequestSchema>, "decision" | "comment" | "values">;
+
+/** Returns undefined for a form that the person has closed: nothing is decided. */
+function decisionOf(response: unknown): Decided | undefined {
   const { action, content } = isObject(response) ? response : {};
+  const comment = commentOf(response);
   if (action === "decline") {
-    return Approval_Decision.REJECT;
+    return { decision: Approval_Decision.REJECT, comment };
   }
   const confirm = action === "accept" && isObject(content) ? content.confirm : undefined;
   if (typeof confirm !== "boolean") {
     return undefined;
   }
-  return confirm ? Approval_Decision.APPROVE : Approval_Decision.REJECT;
+  return { decision: confirm ? Approval_Decision.APPROVE : Approval_Decision.REJECT, comment };
+}
+
+/** Returns the answer to a form of a server; undefined for one that the person has closed. */
+function valuesOf(response: unknown): Decided | undefined {
+  const { action, content } = isObject(response) ? response : {};
+  switch (action) {
+    case "accept":
+      return { decision: Approval_Decision.APPROVE, values: JSON.stringify(content ?? {}) };
+    case "decline":
+      return { decision: Approval_Decision.REJECT };
+    default:
+      return undefined;
+  }
 }
 
 function commentOf(response: unknown): string {

@@ -7,7 +7,7 @@ import { parseObject } from "../platform/base/json/parse-object.ts";
 /** The time limit for the compilation of a schema. A form has a few plain fields. */
 const compileTimeMs = 200;
 
-/** Throws Fault INVALID_ARGUMENT for values that do not match the form. Unset values stand for an empty object. */
+/** Throws Fault INVALID_ARGUMENT for values that do not match the form. Without values it checks an empty object. */
 export function checkValues(form: string | null, values: string): void {
   if (form === null) {
     if (values !== "") {

@@ -42,6 +42,7 @@ export const unnamedBlocks: Readonly<Record<string, readonly string[]>> = {
     "test/external/mcp-servers/page.test.ts",
     "test/external/mcp-servers/page.test.ts",
     "test/external/mcp-servers/page.test.ts",
+    "test/external/mcp-servers/page.test.ts",
   ],
   "docs/operations/backup.md": [
     "needs pg_dump of the server's version",

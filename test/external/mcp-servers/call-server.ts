@@ -3,6 +3,8 @@
 import { realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { Approval_Decision } from "#gen/runnel/v1/approval_pb.js";
+import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -34,7 +36,13 @@ export async function openWorkDir(): Promise<string> {
 }
 
 /** Runs an agent whose model makes these calls, one a turn. Returns the results of the calls, and the whole log. */
-export async function callAll(program: ServerProgram, workDir: string, calls: readonly Called[]) {
+export async function callAll(
+  program: ServerProgram,
+  workDir: string,
+  calls: readonly Called[],
+  /** What a person fills in where the server asks; it may ask for no forms if unset. */
+  values?: object,
+) {
   await using provider = await startFakeProvider();
   const service = await startService({
     ...modelFlags(provider),
@@ -48,12 +56,20 @@ export async function callAll(program: ServerProgram, workDir: string, calls: re
     answer("done"),
   );
   const client = new GrpcClient(service.target);
-  const agent = { name: "tester", tools: { mcp: [{ name: "srv" }] } };
+  const agent = { name: "tester", tools: { mcp: [{ name: "srv", forms: values !== undefined }] } };
   const { sessionId } = await client.call(SessionService.method.createSession, { agent, workDir });
   const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "go" });
   const results: RunResult[] = [];
   for await (const batch of client.stream(RunService.method.tailRun, { runId })) {
     results.push(...batch.results);
+    for (const { payload } of batch.results) {
+      if (payload.case === "approvalRequested") {
+        const { approvalId, digest } = payload.value;
+        const decision = Approval_Decision.APPROVE;
+        const request = { approvalId, digest, decision, values: JSON.stringify(values) };
+        await client.call(ApprovalService.method.decideApproval, request);
+      }
+    }
   }
   const ends = results.flatMap(({ payload }) =>
     payload.case === "toolCallCompleted" ? [payload.value.error || payload.value.result] : [],

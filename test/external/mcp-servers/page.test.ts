@@ -16,7 +16,9 @@ const testMaxMs = 600_000;
 test("the page leads to an agent with a server of files", { timeout: testMaxMs }, async () => {
   await using provider = await startFakeProvider();
   const page = await readFile(join(repositoryRoot, "docs/mcp-servers.md"), "utf8");
-  const [prepare = "", ask = "", look = ""] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
+  const [prepare = "", ask = "", look = "", fillIn = ""] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(
+    ([, code = ""]) => code,
+  );
   const folder = await realpath(await openFolder());
   // A home in the folder would keep `runnel dev` from working there.
   const environment = { ...process.env, HOME: await openFolder(), NODE_DISABLE_COMPILE_CACHE: "1" };
@@ -61,4 +63,12 @@ test("the page leads to an agent with a server of files", { timeout: testMaxMs }
   expect(tried).toMatch(/^everything +stdio +–$/m);
   expect(tried).toMatch(/^get-sum +a b /m);
   expect(tried).toMatch(/^Echo: hello\nThe sum of 2 and 3 is 5/m);
+
+  provider.respond(
+    callTools({ id: "c4", name: "everything_trigger-elicitation-request", arguments: "{}" }),
+    answer("Welcome."),
+  );
+  const filled = (await bash(`url=${url}\n${fillIn}`)).stdout.toString();
+  expect(filled).toContain("Name: Ada");
+  expect(filled).toContain("Welcome.");
 });

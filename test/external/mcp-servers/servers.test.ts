@@ -45,6 +45,13 @@ test("server-everything: an echo, a sum, and a long operation whose progress is 
   expect(results.filter(({ payload }) => payload.case === "toolCallProgress").length).toBeGreaterThan(0);
 });
 
+test("server-everything: a form of every kind of field, filled in by a person", async () => {
+  const calls = [{ name: "trigger-elicitation-request", args: {} }];
+  const values = { name: "Ada", check: true, integer: 42, email: "ada@example.com" };
+  const { ends } = await callAll(programOf("everything", ["stdio"]), await openWorkDir(), calls, values);
+  expect(ends).toEqual([expect.stringMatching(/Ada[\s\S]*ada@example\.com/)]);
+});
+
 test("server-filesystem: reads and writes files of the session's work directory, and none beside it", async () => {
   const workDir = await openWorkDir();
   const { ends } = await callAll(programOf("filesystem", ["{work_dir}"]), workDir, [

@@ -2,6 +2,7 @@
 // service has the server, and a fake model calls its tools as the message says. The suite names the scenario in the environment.
 
 import { connect } from "../../../clients/typescript/src/index.ts";
+import { Approval_Decision } from "../../../gen/runnel/v1/approval_pb.js";
 
 interface Call {
   readonly name: string;
@@ -38,8 +39,7 @@ function withoutNulls(given: readonly Call[] = []): readonly Call[] {
 }
 
 const client = connect(service);
-// A server that asks where an agent does not listen is given up before the suite's patience ends.
-const agent = { name: "tester", tools: { mcp: [{ name: "srv", url: server, idleSec: 5 }] } };
+const agent = { name: "tester", tools: { mcp: [{ name: "srv", url: server, idleSec: 5, forms: true }] } };
 const { sessionId } = await client.sessions.createSession({ agent });
 const messages = calls[scenario]?.map(
   ({ name, arguments: given }) => `n=1 tools=1 tool=srv_${name} args=${JSON.stringify(given)}`,
@@ -48,6 +48,11 @@ for (const message of messages ?? ["n=1"]) {
   const { runId } = await client.send(sessionId, message);
   const run = client.follow(runId);
   for await (const { payload } of run) {
+    if (payload.case === "approvalRequested") {
+      // A person who sends the form as it is.
+      const { approvalId, digest } = payload.value;
+      await client.approvals.decideApproval({ approvalId, digest, decision: Approval_Decision.APPROVE });
+    }
     if (payload.case === "toolCallCompleted") {
       process.stdout.write(`${message}: ${payload.value.result || payload.value.error}\n`);
     }

@@ -53,9 +53,9 @@ interface Settings {
   readonly approvalSeconds?: number;
 }
 
-async function openStage(era: Era, { server = {}, ...tools }: Settings = {}) {
+async function openStage(era: Era, { server = {}, ...tools }: Settings = {}, describe = describeBooking(era)) {
   const provider = await openProvider();
-  const mcp = await openMcpServer(describeBooking(era), era);
+  const mcp = await openMcpServer(describe, era);
   const service = await startService({
     ...modelFlags(provider),
     securityCallbackAllow: ["127.0.0.1@127.0.0.1/32"],
@@ -165,6 +165,23 @@ test("the time of a person counts towards no limit of the call", async () => {
   await until("the limits to be over", () => performance.now() - askedAtMs > 2_500);
   await stage.decide(approval, APPROVE, '{"city":"Lund"}');
   expect((await stage.ended(runId)).read).toContain("Lund");
+});
+
+test("a form that the server takes back can no longer be filled in, and a call has a maximum of forms", async () => {
+  const stage = await openStage("sessions", {}, (server) => {
+    server.registerTool("book", { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
+      const errors: string[] = [];
+      for (let asked = 0; asked < 33; asked++) {
+        await mcpReq.elicitInput(form, { timeout: 20 }).catch((error: Error) => errors.push(error.message));
+      }
+      return { content: [{ type: "text", text: errors.at(-1) ?? "" }] };
+    });
+  });
+  const runId = await stage.start();
+  const approval = await stage.asked(runId);
+  expect((await stage.ended(runId)).read).toContain("the call has asked for 32 forms");
+  expect(await stage.get(approval.approvalId)).toMatchObject({ state: EXPIRED });
+  await expect(stage.decide(approval, REJECT)).rejects.toMatchObject({ code: status.FAILED_PRECONDITION });
 });
 
 test("a server that may not ask gets no form", async () => {

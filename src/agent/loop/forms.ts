@@ -3,7 +3,7 @@
 //
 // F1  A form asks for an approval in the transaction of its log entry. The server gets an answer once, after the commit that uses the
 //     approval and erases the values.
-// F2  The end of a call ends its forms.
+// F2  A form ends with its call, and when the server takes it back.
 
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { AgentTools } from "#gen/runnel/v1/session_pb.js";
@@ -58,6 +58,10 @@ export async function askForForm(
       return { action: "accept", values: decided.answer ?? "{}" };
     case "rejected":
       return { action: "decline" };
+    case undefined:
+      // The server has taken the question back, or the call has ended.
+      void commit([], { own: (trx, { runId }) => closeForms(trx, { runId, approvalId: approval.approvalId }) });
+      return { action: "cancel" };
     default:
       return { action: "cancel" };
   }

@@ -204,14 +204,15 @@ export async function markApprovalUsed(
   return numAffectedRows === 1n;
 }
 
-/** Ends the forms of a tool call that has ended: they can no longer be filled in, and their values are erased. */
+/** Ends forms of a run that their server no longer waits for: they can no longer be filled in, and their values are erased. */
 export async function closeForms(
   trx: Transaction,
-  { runId, toolCallId }: { runId: string; toolCallId: string },
+  of: { readonly runId: string } & ({ readonly toolCallId: string } | { readonly approvalId: string }),
 ): Promise<void> {
+  const closed = "toolCallId" in of ? sql`tool_call_id = ${of.toolCallId}` : sql`id = ${of.approvalId}`;
   await sql`
     update approval set answer = null, expire_time = least(expire_time, clock_timestamp())
-    where run_id = ${runId} and tool_call_id = ${toolCallId} and form is not null and use_time is null`.execute(trx);
+    where run_id = ${of.runId} and ${closed} and form is not null and use_time is null`.execute(trx);
 }
 
 /** Deletes the approvals of runs, at most `rowsMax` at a time. */

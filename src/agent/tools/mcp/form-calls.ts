@@ -5,7 +5,7 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import type { ToolContext } from "../tool.ts";
 import type { CallTimes, ElicitResult, FormRequest } from "./connection.ts";
-import { formMessageCharsMax, formSchemaBytesMax } from "./limits.ts";
+import { formMessageCharsMax, formSchemaBytesMax, formsMax } from "./limits.ts";
 
 /** What the calls need of their server. */
 export interface FormCallsOptions extends CallTimes {
@@ -19,6 +19,7 @@ interface Current {
   readonly context: ToolContext;
   readonly timer: CallTimer;
   readonly ended: AbortSignal;
+  forms: number;
 }
 
 /** The calls of one server in one run. */
@@ -39,7 +40,7 @@ export class FormCalls {
     await before;
     const ended = new AbortController();
     using timer = new CallTimer(this.#options.clock, this.#options);
-    this.#current = { context, timer, ended: ended.signal };
+    this.#current = { context, timer, ended: ended.signal, forms: 0 };
     try {
       context.signal.throwIfAborted();
       return await call(timer);
@@ -62,6 +63,10 @@ export class FormCalls {
     if (Buffer.byteLength(schema) > formSchemaBytesMax || message.length > formMessageCharsMax) {
       const limits = `${formSchemaBytesMax} bytes of schema and ${formMessageCharsMax} characters of message`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `the form is longer than ${limits}`);
+    }
+    current.forms += 1;
+    if (current.forms > formsMax) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, `the call has asked for ${formsMax} forms`);
     }
     const form = {
       ...{ server, message: hide(message), schema: hide(schema) },

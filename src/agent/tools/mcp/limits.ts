@@ -41,5 +41,7 @@ export const progressCharsMax = 1_024;
 /** The maximum size of the schema of a form, and the maximum length of its message. A person reads both. */
 export const formSchemaBytesMax = 16_384;
 export const formMessageCharsMax = 8_192;
+/** The maximum number of forms of one call. Each is an entry of the log. */
+export const formsMax = 32;
 /** The maximum length of an error, which the model reads. */
 export const errorCharsMax = 2_000;

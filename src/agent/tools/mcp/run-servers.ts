@@ -135,7 +135,7 @@ class ServerOfRun {
   readonly #hide: (text: string) => string;
   /** Undefined when the server may ask for no forms. */
   readonly #formCalls: FormCalls | undefined;
-  /** Equal for runs of a client that see the same list. */
+  /** Equal for runs of a client that see the same list. Some servers have tools only for clients with forms. */
   readonly #listKey: string;
   /** Set with the list. */
   hints: readonly ToolHints[] = [];
@@ -166,7 +166,7 @@ class ServerOfRun {
     this.#formCalls = forms
       ? new FormCalls({ ...timesOf(server), server: name, clock: options.clock, hide: this.#hide })
       : undefined;
-    this.#listKey = listKeyOf([run.client, address, name, prefix, allowedTools]);
+    this.#listKey = listKeyOf([run.client, address, name, prefix, allowedTools, forms]);
     this.#kept = run.kept?.filter((each) => each.server === name);
     // Another replica has connected to it, or this one before the run waited.
     this.#connected = this.#kept !== undefined;

@@ -157,14 +157,15 @@ function DecisionForm({ approval: { approvalId, digest, expireTime, request = ""
   const expireMs = msOf(expireTime);
   return (
     <form className="form decision" onSubmit={(event) => event.preventDefault()}>
-      {form !== undefined && (
+      {form === undefined ? (
+        <Comment text={comment} onChange={setComment} />
+      ) : (
         <>
           <p dir="auto">{visibleText(textOf(payloadOf(request).message))}</p>
           {form.fields}
           <p className="hint">The server gets these values, and no log has them.</p>
         </>
       )}
-      <Comment text={comment} onChange={setComment} />
       {error !== undefined && <Failure error={error} />}
       <div className="actions">
         <button type="button" className="button primary" disabled={isBusy} onClick={() => void decide(APPROVE)}>

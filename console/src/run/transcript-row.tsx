@@ -2,7 +2,7 @@
 
 import { lazy, memo, type ReactNode, Suspense } from "react";
 import { Link } from "wouter";
-import type { SkillsListed } from "#gen/runnel/v1/result_pb.js";
+import type { ApprovalRequested, SkillsListed } from "#gen/runnel/v1/result_pb.js";
 import type { Row } from "../../../src/platform/run-view/row.ts";
 import { formatBytes, formatCount, formatDuration, formatTime, msOf } from "../lib/format.ts";
 import { visibleText } from "../lib/visible-text.ts";
@@ -142,7 +142,7 @@ function Content({
     }
     case "approval":
       return (
-        <Event tone="warn" title={`Approval asked: ${visibleText(content.value.action || content.value.toolName)}`}>
+        <Event tone="warn" title={titleOfAsked(content.value)}>
           {visibleText(content.value.reason)}
           {content.value.approvalId === "" || !mayDecide ? (
             <JsonBlock label="arguments" json={content.value.parameters} />
@@ -279,4 +279,10 @@ function Event({
       <div className="event-text">{children}</div>
     </div>
   );
+}
+
+function titleOfAsked({ action, toolName }: ApprovalRequested): string {
+  return action === "elicitation/create"
+    ? `Values asked by the server of ${visibleText(toolName)}`
+    : `Approval asked: ${visibleText(action || toolName)}`;
 }

@@ -122,6 +122,7 @@ describe("an invalid schema is", () => {
     ["{", invalid, true],
     ["true", invalid, true],
     ["null", invalid, true],
+    [`"{\\"type\\":\\"object\\"}"`, `${invalid}, and not a text that has one`, true],
     ["[1]", invalid, true],
     ['{"type":"array"}', 'parameters must be of an object, not of "array"', false],
     ['{"type":"strin"}', 'parameters must be of an object, not of "strin"', false],

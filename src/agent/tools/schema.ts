@@ -60,7 +60,8 @@ function keep(text: string, schema: ArgumentsSchema): ArgumentsSchema {
 function parse(text: string, timeoutMs: number): ArgumentsSchema | SchemaProblem {
   const given = parseObject(text);
   if (given === undefined) {
-    return { problem: "parameters must be a JSON Schema of an object", isInvalid: true };
+    const more = text.trimStart().startsWith('"') ? ", and not a text that has one" : "";
+    return { problem: `parameters must be a JSON Schema of an object${more}`, isInvalid: true };
   }
   if (isDeeper(given, depthMax)) {
     return { problem: `parameters are nested more than ${depthMax} levels deep`, isInvalid: false };

@@ -9,7 +9,7 @@ import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { type Describe, type Era, openMcpServer } from "../fakes/mcp-server.ts";
-import { answer, callTools } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { openProvider } from "../fixtures.ts";
 import { query } from "../harness/database.ts";
@@ -68,8 +68,8 @@ async function openStage(era: Era, { server = {}, ...tools }: Settings = {}, des
     (await client.call(ApprovalService.method.getApproval, { approvalId })).approval as Approval;
   return {
     ...{ service, client, mcp, get },
-    start: async (): Promise<string> => {
-      provider.respond(callTools({ id: "c1", name: "srv_book", arguments: "{}" }), answer("done"));
+    start: async (next = answer("done")): Promise<string> => {
+      provider.respond(callTools({ id: "c1", name: "srv_book", arguments: "{}" }), next);
       return (await client.call(SessionService.method.sendMessage, { sessionId, message: "go" })).runId;
     },
     asked: async (runId: string): Promise<Approval> => {
@@ -165,6 +165,23 @@ test("the time of a person counts towards no limit of the call", async () => {
   await until("the limits to be over", () => performance.now() - askedAtMs > 2_500);
   await stage.decide(approval, APPROVE, '{"city":"Lund"}');
   expect((await stage.ended(runId)).read).toContain("Lund");
+});
+
+test("the end of a call ends its form, while the run goes on", async () => {
+  const { promise: seen, resolve } = Promise.withResolvers<void>();
+  const stage = await openStage("sessions", {}, (server) => {
+    server.registerTool("book", { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
+      void mcpReq.elicitInput(form).catch(() => {});
+      await seen;
+      return { content: [] };
+    });
+  });
+  const runId = await stage.start(hangAfter("Well"));
+  const { approvalId } = await stage.asked(runId);
+  resolve();
+  await until("the form to be over", async () => (await stage.get(approvalId)).state === EXPIRED);
+  const { run } = await stage.client.call(RunService.method.getRun, { runId });
+  expect(run?.endTime).toBeUndefined();
 });
 
 test("a form that the server takes back can no longer be filled in, and a call has a maximum of forms", async () => {

@@ -5,8 +5,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { openMcpServer } from "../fakes/mcp-server.ts";
-import { answer, callTools } from "../fakes/provider.ts";
+import { answer, callTools, hangAfter } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";
 import { type GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { until } from "../harness/wait.ts";
@@ -16,7 +17,7 @@ import { readLog } from "./log-reader.ts";
 
 const interrupted = "interrupted: the process that ran this call was lost, and the call was not repeated";
 
-async function setStage() {
+async function setStage(next = answer("done")) {
   const given: unknown[] = [];
   const server = await openMcpServer((each) => {
     each.registerTool("book", { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
@@ -30,7 +31,7 @@ async function setStage() {
     });
   }, "sessions");
   const { provider, environment } = await openProvider();
-  provider.respond(callTools({ id: "call_book", name: "srv_book", arguments: "{}" }), answer("done"));
+  provider.respond(callTools({ id: "call_book", name: "srv_book", arguments: "{}" }), next);
   const cluster = await openCluster({ ...environment, RUNNEL_SECURITY_CALLBACK_ALLOW: "127.0.0.1@127.0.0.1/32" });
   const first = await cluster.start();
   const agent = { name: "fault", tools: { mcp: [{ name: "srv", url: server.url, forms: true }] } };
@@ -53,13 +54,17 @@ const resultsOf = async (client: GrpcClient, runId: string) =>
   );
 
 test("a form of a killed replica is over: its call is reported, and a decision changes nothing", async () => {
-  const { cluster, first, runId, approval, given } = await setStage();
+  const { cluster, first, runId, approval, given } = await setStage(hangAfter("Well"));
   await first.kill();
   const second = await cluster.startHere();
-  expect(await resultsOf(second.client, runId)).toEqual([interrupted]);
+  const { approvalId } = approval;
+  await until("the form to be over", async () => {
+    const { approval: now } = await second.client.call(ApprovalService.method.getApproval, { approvalId });
+    return now?.state === Approval_State.EXPIRED;
+  });
   expect(reasonOf(await fillIn(second.client, approval).catch((error) => error))).toBe("APPROVAL_EXPIRED");
-  const { approvals } = await second.client.call(ApprovalService.method.listApprovals, { runId });
-  expect(approvals).toMatchObject([{ state: Approval_State.EXPIRED }]);
+  await second.client.call(RunService.method.cancelRun, { runId });
+  expect(await resultsOf(second.client, runId)).toEqual([interrupted]);
   expect(given).toEqual([]);
   await expectInvariants(cluster.databaseUrl);
 });

@@ -29,6 +29,7 @@ test.each([
   ["another client", { client: "key:other" }, {}],
   ["other credentials", {}, { headers: [{ name: "authorization", value: "Bearer another-token" }] }],
   ["another choice of tools", {}, { allowedTools: ["say"] }],
+  ["a server that may ask for forms", {}, { forms: true }],
 ])("%s has a list of its own", async (_, options, fields) => {
   const server = await openModernByHand(["say"], {}, { ttlMs: 60_000, cacheScope: "public" });
   const host = openHost();
